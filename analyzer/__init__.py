@@ -131,7 +131,7 @@ def experiments_frame(inputs: Sequence[str | PathLike[str]], **wanted: Any) -> p
 
     Args:
         inputs: Paths of runs and tables.
-        wanted: Fields of analyzer.experiments.table.Wanted, such as by=("call",), where=("n > 100",), per="run".
+        wanted: Fields of analyzer.experiments.table.TableOptions, such as by=("call",), where=("n > 100",), per="run".
 
     Returns:
         A row for each group of experiments.
@@ -139,9 +139,9 @@ def experiments_frame(inputs: Sequence[str | PathLike[str]], **wanted: Any) -> p
     Raises:
         TracelibError: An input cannot be read, or there is no such column.
     """
-    from analyzer.experiments.table import Wanted, table
+    from analyzer.experiments.table import TableOptions, table
 
-    return table(inputs, Wanted(**wanted)).frame
+    return table(inputs, TableOptions(**wanted)).frame
 
 
 def _trace_of(run: Trace | Run) -> Trace:

@@ -21,8 +21,8 @@ from analyzer.pairing.parts import Part, parts
 from analyzer.parallel import Team
 from analyzer.program.model import Program
 from analyzer.replay.predicted import CallTimes, times_of_calls
-from analyzer.replay.section import NOT_COMPARED, Section
-from analyzer.replay.simulate import Prediction
+from analyzer.replay.section import NOT_COMPARED, ReplaySection
+from analyzer.replay.simulate import ReplayPrediction
 from analyzer.trace import Regions, Trace
 
 
@@ -42,7 +42,7 @@ class PredictedParts:
         return self.end - self.in_mpi
 
 
-def measured_parts(trace: Trace, section: Section, team: Team) -> tuple[PredictedParts, dict[str, int]]:
+def measured_parts(trace: Trace, section: ReplaySection, team: Team) -> tuple[PredictedParts, dict[str, int]]:
     """Measure the parts of a run, and count the calls of each procedure. Collective over the team."""
     found = profile(trace, team)
     compared = np.array([name not in NOT_COMPARED for name in found.procedures], bool)
@@ -59,7 +59,7 @@ def _used(values: dict[str, int]) -> dict[str, int]:
     return {name: value for name, value in values.items() if value}
 
 
-def _measured_regions(trace: Trace, section: Section, team: Team) -> dict[str, int]:
+def _measured_regions(trace: Trace, section: ReplaySection, team: Team) -> dict[str, int]:
     names = trace.extra(Regions).names
     sums: Counter[str] = Counter()
     for rank in trace.share(team) if names else ():
@@ -75,7 +75,7 @@ def _measured_regions(trace: Trace, section: Section, team: Team) -> dict[str, i
     return _used({name: sum(of_member[name] for of_member in every) for name in names})
 
 
-def predicted_parts(trace: Trace, section: Section, found: Prediction, team: Team) -> PredictedParts:
+def predicted_parts(trace: Trace, section: ReplaySection, found: ReplayPrediction, team: Team) -> PredictedParts:
     """Compute the parts of a replay of a run's section. Collective: each member reads the calls of its ranks.
 
     Args:
@@ -107,7 +107,7 @@ def predicted_parts(trace: Trace, section: Section, found: Prediction, team: Tea
 class _Replayed:
     """How long calls take in a replay."""
 
-    def __init__(self, program: Program, found: Prediction) -> None:
+    def __init__(self, program: Program, found: ReplayPrediction) -> None:
         self._program, self._found = program, found
         self._times: dict[int, CallTimes] = {}  # of ranks under way
 

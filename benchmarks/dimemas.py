@@ -19,7 +19,7 @@ from analyzer.machine.options import read_machine
 from analyzer.opening import open_trace
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationKind
-from analyzer.replay import Machine, Prediction, program_of, simulate
+from analyzer.replay import Machine, ReplayPrediction, program_of, simulate
 
 EAGER_LIMIT = 32 << 10
 """Eager limit in bytes: Dimemas was run with `-S 32k`."""
@@ -73,7 +73,7 @@ def _compared(row: dict[str, str], program: Program, machine: Machine) -> Compar
     )  # fmt: skip
 
 
-def found_at_once(program: Program, machine: Machine, prediction: Prediction) -> list[int]:
+def found_at_once(program: Program, machine: Machine, prediction: ReplayPrediction) -> list[int]:
     """Count, for each rank, the receives that went on when their latency was paid: Dimemas counts them as immediate."""
     assert prediction.times is not None
     places = np.array(machine.place(program.ranks))

@@ -14,13 +14,13 @@ from analyzer.program.operation import OperationFlag, OperationKind, operations
 from benchmarks.synthetic.image import Image
 from benchmarks.synthetic.links import write_links
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 from tracelib.schema.groups import said_of
 
 CALLS_A_STEP = 5
 BYTES = 4096
 PROCEDURES = ("MPI_Irecv", "MPI_Isend", "MPI_Waitall")
-USUAL = {"state": int(schema.State.FINALIZED), "host": "node", "boot_id": "boot", "command": "./halo"}
+USUAL = {"state": int(schema.ProcessState.FINALIZED), "host": "node", "boot_id": "boot", "command": "./halo"}
 """Attributes of all ranks."""
 
 
@@ -73,7 +73,7 @@ def _tables(rank: int, ranks: int, bursts: np.ndarray) -> dict[str, np.ndarray]:
     requests["posted"], requests["completed"] = enter[:, :4], calls["exit"][:, 4:]
     requests["peer"], requests["tag"] = (left, right, right, left), (0, 1, 0, 1)
     requests["comm"], requests["bytes"] = 1, BYTES
-    requests["what"] = (What.RECV_DONE, What.RECV_DONE, What.SEND_DONE, What.SEND_DONE)
+    requests["what"] = (RequestKind.RECV_DONE, RequestKind.RECV_DONE, RequestKind.SEND_DONE, RequestKind.SEND_DONE)
     end = int(calls["exit"].max()) + 1
     communicators = np.zeros(3, schema.COMMUNICATOR)
     communicators["id"], communicators["size"] = (0, 1, 2), (0, ranks, 1)

@@ -26,7 +26,7 @@ import analyzer  # noqa: E402
 from analyzer.models.fitting.criteria import criterion_of  # noqa: E402
 from analyzer.models.fitting.least_squares import relative_weights  # noqa: E402
 from analyzer.models.search.exact import search_all  # noqa: E402
-from analyzer.models.search.genetic import Genetics, search_genetically  # noqa: E402
+from analyzer.models.search.genetic import GeneticOptions, search_genetically  # noqa: E402
 from analyzer.models.search.space import make_space  # noqa: E402
 from analyzer.models.terms.language import candidates  # noqa: E402
 
@@ -47,7 +47,7 @@ def genetic_tables(rows: int = 1680) -> None:
         for patience in (10, 20, 30):
             begin = time.process_time()
             all_runs = [
-                search_genetically(space, criterion, Genetics(mu, nu, patience, seed, runs, neighbours))
+                search_genetically(space, criterion, GeneticOptions(mu, nu, patience, seed, runs, neighbours))
                 for seed, (mu, nu) in enumerate(_CONFIGURATIONS)
             ]
             spent = time.process_time() - begin

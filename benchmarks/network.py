@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from analyzer.loggp.model import LoOgGP
-from analyzer.network_measurement.estimate import Estimate, estimate
+from analyzer.network_measurement.estimate import LinkEstimate, estimate
 from analyzer.network_measurement.netfile import read_measurement
-from analyzer.network_measurement.options import Options
+from analyzer.network_measurement.options import EstimateOptions
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.recording import Figure
 from benchmarks.shared import load
@@ -54,7 +54,7 @@ def figures(mpi: Mpi) -> Iterator[Figure]:
     yield from beside(mpi, rows)
 
 
-def held_out(rows: np.ndarray, of: Estimate) -> Iterator[Figure]:
+def held_out(rows: np.ndarray, of: LinkEstimate) -> Iterator[Figure]:
     """Predict every fourth size by the model of the others."""
     sizes = of.curves.size[2:-2:4]
     model = estimate(rows[~np.isin(rows["size"], sizes)]).model
@@ -107,12 +107,12 @@ def beside(mpi: Mpi, quiet_rows: np.ndarray) -> Iterator[Figure]:
         yield Figure(f"{name} of a busy machine, error", 100 * float(np.median(np.abs(share - 1))), "%", 10, note)
 
 
-def at_one_level(first: np.ndarray, second: np.ndarray) -> tuple[Estimate, Estimate]:
+def at_one_level(first: np.ndarray, second: np.ndarray) -> tuple[LinkEstimate, LinkEstimate]:
     """Return the estimates of the two levels, one of each measurement, whose latencies are nearest."""
     levels = [next(iter(estimate(rows).levels.values())).latency_s for rows in (first, second)]
     apart = np.abs(np.log(levels[0][:, None] / levels[1]))
     chosen = np.unravel_index(apart.argmin(), apart.shape)
-    found = [estimate(rows, Options(level=int(k) + 1)) for rows, k in zip((first, second), chosen, strict=True)]
+    found = [estimate(rows, EstimateOptions(level=int(k) + 1)) for rows, k in zip((first, second), chosen, strict=True)]
     return found[0], found[1]
 
 

@@ -14,7 +14,7 @@ from statistics import fmean, median
 from threading import Event, Thread
 
 from analyzer.loggp.model import LoOgGP
-from analyzer.machine.description import SPIN, TABLE_9, Network, Node, Scheduling
+from analyzer.machine.description import SPIN, TABLE_9, CpuScheduling, Network, Node
 from analyzer.machine.measured_network import costs_of
 from analyzer.replay import Machine
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
@@ -114,6 +114,6 @@ class Here:
             networks=(Network(pieces=costs),),
             mappings=(tuple(places), *((k % cpus,) for k in range(others))),
             collectives=TABLE_9,
-            scheduling=Scheduling(slice_ns=self.turn_ns, busy_wait_ns=SPIN if alone else 0),
+            scheduling=CpuScheduling(slice_ns=self.turn_ns, busy_wait_ns=SPIN if alone else 0),
             eager_limit=EAGER_LIMIT,
         )

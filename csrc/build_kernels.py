@@ -46,7 +46,12 @@ def records_header() -> str:
     parts.append(f"enum {{ {', '.join(f'{n} = {getattr(schema, n)}' for n in numbers)} }};")
     parts.append(_mpi_event_types())
     return header(
-        "RECORDS_H", *parts, c_enum(schema.Peer), c_enum(schema.What), c_enum(trace.State), c_enum(events.EventType)
+        "RECORDS_H",
+        *parts,
+        c_enum(schema.Peer),
+        c_enum(schema.RequestKind, "what"),
+        c_enum(trace.State, "state"),
+        c_enum(events.EventType),
     )
 
 

@@ -27,7 +27,7 @@ def write_headers(folder: Path) -> None:
     """Write net.h, and the headers that the runtime's files include."""
     build_runtime.generate(folder)
     net = build_runtime.module(ROOT / "tracelib" / "schema" / "net.py")
-    (folder / "net.h").write_text(header("NET_H", c_enum(net.Flag)))
+    (folder / "net.h").write_text(header("NET_H", c_enum(net.RowFlag, "flag")))
 
 
 write_headers(build_runtime.GENERATED)

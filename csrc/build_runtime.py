@@ -55,15 +55,15 @@ def generate(folder: Path) -> Path:
     parts = [structs.c_struct(f"file_{row}", dtype) for row, dtype in rows.items()]
     parts.append(structs.c_struct("spool_header", schema.SPOOL_HEADER))
     enums = (
-        schema.Peer,
-        schema.What,
-        schema.State,
-        schema.ObjectKind,
-        schema.LabelKind,
-        schema.CounterBackend,
-        schema.OffCpu,
+        (schema.Peer, "peer"),
+        (schema.RequestKind, "what"),
+        (schema.ProcessState, "state"),
+        (schema.ObjectKind, "objectkind"),
+        (schema.LabelKind, "labelkind"),
+        (schema.CounterBackend, "counterbackend"),
+        (schema.OffCpuState, "offcpu"),
     )
-    parts += [structs.c_enum(e) for e in enums]
+    parts += [structs.c_enum(enum, name) for enum, name in enums]
     shared = re.compile(
         r"\w+_(TYPE|BASE)|BLOCK_\w+|SPOOL_HEADER_BYTES|FLUSHING|LEAVING_OUT|SKIPPED_BY_DROPPING|WHAT_ORDINAL_SHIFT|SAMPLER_THREAD|COMMUNICATOR_IS_GROUP|PROGRESSION_\w+|ACCESS_HAS_GROUP|PATH_(IN_FUNCTION|CUT|LOST|SHORT)|SAMPLE_\w+|CALL_WAS_LEFT"
     )

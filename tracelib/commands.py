@@ -204,14 +204,14 @@ def recover(as_json: bool, quiet: bool, run: str | None) -> int:
         click.echo(json.dumps(_as_json(done), indent=1))
         return int(done.incomplete)
     for outcome in done.outcomes:
-        if outcome.missing or (not quiet and outcome.fate != recovery.Fate.WHOLE):
+        if outcome.missing or (not quiet and outcome.fate != recovery.RecoveryState.WHOLE):
             click.echo(outcome.line)
     if not quiet:
         click.echo(done.line)
     return int(done.incomplete)
 
 
-def _as_json(done: recovery.Recovery) -> dict[str, Any]:
+def _as_json(done: recovery.RunRecovery) -> dict[str, Any]:
     return {"ranks": [asdict(o) for o in done.outcomes], "run": done.run and str(done.run)}
 
 

@@ -34,7 +34,7 @@ _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import tracelib.probing; t
 
 
 @dataclass(frozen=True)
-class Counter:
+class NodeCounter:
     """One counter on this node. Costs are in ns of the calling thread, 0 for one that does not count."""
 
     name: str
@@ -61,7 +61,7 @@ class Counter:
 
 
 @dataclass(frozen=True)
-class Papi:
+class PapiEvents:
     """Descriptions of PAPI's presets and native events by name, from pypapi. `trouble`: why a list is missing."""
 
     presets: dict[str, str]
@@ -69,14 +69,16 @@ class Papi:
     trouble: str = ""
 
 
-def ask_pypapi() -> Papi:
+def ask_pypapi() -> PapiEvents:
     """Return the events that this machine's PAPI may have, whether or not they count."""
     try:
         from pypapi import events, papi_low
         from pypapi.exceptions import PapiError
     except ImportError as error:
         why = "is not installed" if getattr(error, "name", "") == "pypapi" else f"cannot be used ({error})"
-        return Papi({}, {}, f"pypapi {why}: PAPI's counters can be tried only by their full names ({INSTALL_PYPAPI})")
+        return PapiEvents(
+            {}, {}, f"pypapi {why}: PAPI's counters can be tried only by their full names ({INSTALL_PYPAPI})"
+        )
     presets = {name: "" for name, code in vars(events).items() if _is_preset(name, code)}
     native: dict[str, str] = {}
     off = []
@@ -91,10 +93,10 @@ def ask_pypapi() -> Papi:
             if info.disabled:
                 off.append(f"{info.name} ({info.disabled_reason})")
     except (PapiError, OSError) as error:
-        return Papi(
+        return PapiEvents(
             presets, native, f"pypapi cannot ask PAPI ({error}): native events can be tried only by their full names"
         )
-    return Papi(presets, native, f"PAPI has switched off {', '.join(off)}" if off else "")
+    return PapiEvents(presets, native, f"PAPI has switched off {', '.join(off)}" if off else "")
 
 
 def _is_preset(name: str, code: object) -> bool:
@@ -144,7 +146,7 @@ def choose(patterns: Sequence[str], usual: Iterable[str], more: Iterable[str]) -
     return list(chosen)
 
 
-def look(patterns: Sequence[str]) -> tuple[list[Counter], str]:
+def look(patterns: Sequence[str]) -> tuple[list[NodeCounter], str]:
     """Return the counters that `patterns` name, all of them tried; and what keeps PAPI's from it, or from counting.
 
     Native events of PAPI, of which there may be thousands, are listed only where a pattern names them.
@@ -153,7 +155,7 @@ def look(patterns: Sequence[str]) -> tuple[list[Counter], str]:
     names = choose(patterns, [*_ask_library(None), *papi.presets], papi.native)
     described = papi.presets | papi.native
     counters = [
-        Counter(
+        NodeCounter(
             name=row["name"],
             counts=not row["trouble"],
             trouble=row["trouble"],
@@ -171,12 +173,12 @@ def look(patterns: Sequence[str]) -> tuple[list[Counter], str]:
 HEADINGS = ("counts here", "read by", "number", "a reading", "a call", "1000 calls/s")
 
 
-def _cells(counter: Counter) -> tuple[str, ...]:
+def _cells(counter: NodeCounter) -> tuple[str, ...]:
     costs = f"{counter.reading_ns:.0f} ns", f"{counter.call_ns:.0f} ns", f"{counter.share(1000):.3%} of a core"
     return counter.name, counter.read_by, str(counter.type), *costs
 
 
-def lines(counters: Sequence[Counter], missing: str) -> Iterator[str]:
+def lines(counters: Sequence[NodeCounter], missing: str) -> Iterator[str]:
     """Yield lines for people: a table of counters that count, then the others, by the reason."""
     rows = [_cells(counter) for counter in counters if counter.counts]
     widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]

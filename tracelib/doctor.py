@@ -15,9 +15,9 @@ import h5py
 import numpy as np
 
 from tracelib import launchers, run_command, schema, settings
-from tracelib.elf import Program, find_program, inspect
+from tracelib.elf import ElfFile, find_program, inspect
 from tracelib.errors import TracelibError
-from tracelib.left_buffers import Owner, left_buffers
+from tracelib.left_buffers import BufferOwner, left_buffers
 
 LAUNCHERS = ("mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "srun")
 SPOOL = "/dev/shm"
@@ -28,7 +28,7 @@ DEBUG_LINE = "tracelib: debug: "
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """The result of one check. `verdict`: ok, note (may matter), problem."""
 
     topic: str
@@ -37,7 +37,7 @@ class Finding:
     hint: str = ""
 
 
-def examine(command: list[str]) -> list[Finding]:
+def examine(command: list[str]) -> list[DoctorFinding]:
     """Return all findings about this machine, and about a command if there is one."""
     findings = [
         check_library(),
@@ -58,22 +58,24 @@ def examine(command: list[str]) -> list[Finding]:
     return findings
 
 
-def check_library() -> Finding:
+def check_library() -> DoctorFinding:
     """Check that libtrace.so is there and can be loaded into a program."""
     try:
         path = launchers.library()
     except TracelibError as error:
-        return Finding("library", "problem", str(error), error.hint)
+        return DoctorFinding("library", "problem", str(error), error.hint)
     done = subprocess.run(
         [sys.executable, "-c", ""], env=dict(os.environ) | {"LD_PRELOAD": str(path)}, capture_output=True, text=True
     )
     if done.returncode != 0 or done.stderr:
         said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0]
-        return Finding("library", "problem", f"{path} cannot be preloaded: {said}", "build it on this kind of machine")
-    return Finding("library", "ok", str(path))
+        return DoctorFinding(
+            "library", "problem", f"{path} cannot be preloaded: {said}", "build it on this kind of machine"
+        )
+    return DoctorFinding("library", "ok", str(path))
 
 
-def check_mpi() -> list[Finding]:
+def check_mpi() -> list[DoctorFinding]:
     """Check the launchers on the path."""
     found = []
     for name in LAUNCHERS:
@@ -81,104 +83,122 @@ def check_mpi() -> list[Finding]:
         if path:
             lines = [line.strip() for line in launchers.version_text(path).splitlines() if line.strip()]
             version = next((line for line in lines if re.search(r"\d+\.\d+", line)), "")
-            found.append(Finding("MPI", "ok", f"{path}: {launchers.detect(path).value}, {' '.join(version.split())}"))
-    return found or [Finding("MPI", "note", "no mpirun, mpiexec or srun on the PATH")]
+            found.append(
+                DoctorFinding("MPI", "ok", f"{path}: {launchers.detect(path).value}, {' '.join(version.split())}")
+            )
+    return found or [DoctorFinding("MPI", "note", "no mpirun, mpiexec or srun on the PATH")]
 
 
-def check_hdf5() -> Finding:
+def check_hdf5() -> DoctorFinding:
     """Report the versions of h5py and HDF5, which read the result. The traced program itself loads no HDF5."""
-    return Finding("HDF5", "ok", f"h5py {h5py.version.version} with HDF5 {h5py.version.hdf5_version}")
+    return DoctorFinding("HDF5", "ok", f"h5py {h5py.version.version} with HDF5 {h5py.version.hdf5_version}")
 
 
-def check_clock() -> Finding:
+def check_clock() -> DoctorFinding:
     """Report the clock. The invariant time stamp counter is read in 10 ns, the kernel's clock in 25 ns."""
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     if "constant_tsc" in flags and "nonstop_tsc" in flags:
-        return Finding("clock", "ok", "invariant time stamp counter")
-    return Finding("clock", "note", "no invariant time stamp counter: CLOCK_MONOTONIC is read, a little slower")
+        return DoctorFinding("clock", "ok", "invariant time stamp counter")
+    return DoctorFinding("clock", "note", "no invariant time stamp counter: CLOCK_MONOTONIC is read, a little slower")
 
 
 def _free_mb(path: Path) -> int:
     return shutil.disk_usage(path).free >> 20
 
 
-def check_spool() -> Finding:
+def check_spool() -> DoctorFinding:
     """Check the room for the buffers, which survive a killed rank."""
     place = Path(os.environ.get("TRACELIB_SPOOL", SPOOL))
     if not place.is_dir() or not os.access(place, os.W_OK):
-        return Finding("spool", "problem", f"{place} cannot be written", "set TRACELIB_SPOOL to a local directory")
+        return DoctorFinding(
+            "spool", "problem", f"{place} cannot be written", "set TRACELIB_SPOOL to a local directory"
+        )
     free = _free_mb(place)
     if free < SPOOL_ROOM_MB:
-        return Finding(
+        return DoctorFinding(
             "spool",
             "note",
             f"{place} has only {free} MB free",
             "set a lower TRACELIB_BUFFER, or set TRACELIB_SPOOL to another directory",
         )
-    return Finding("spool", "ok", f"{place}, {free} MB free")
+    return DoctorFinding("spool", "ok", f"{place}, {free} MB free")
 
 
-def check_left_buffers() -> list[Finding]:
+def check_left_buffers() -> list[DoctorFinding]:
     """Report the buffers that killed processes left on this node."""
-    left = [one for one in left_buffers() if one.owner is not Owner.PROCESS]
+    left = [one for one in left_buffers() if one.owner is not BufferOwner.PROCESS]
     if not left:
         return []
     megabytes = sum(one.size_bytes for one in left) / 1e6
     runs = sorted({str(one.rank_file.parent) for one in left})
     shown = ", ".join(runs[:_MOST_RUNS]) + (f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else "")
     text = f"{len(left)} killed process{'es' if len(left) > 1 else ''} left buffers of {megabytes:.1f} MB: of {shown}"
-    return [Finding("left buffers", "note", text, "`tracelib recover` puts them into the files and removes them")]
+    return [DoctorFinding("left buffers", "note", text, "`tracelib recover` puts them into the files and removes them")]
 
 
-def check_output() -> Finding:
+def check_output() -> DoctorFinding:
     """Report where the result would be written."""
     wanted = os.environ.get("TRACELIB_OUTPUT", "run.h5")
     try:
         path = run_command.output_path(wanted)
     except TracelibError as error:
-        return Finding("output", "problem", str(error), "set TRACELIB_OUTPUT to a file in a directory you can write")
-    return Finding("output", "ok", f"{path}, {_free_mb(path.parent)} MB free")
+        return DoctorFinding(
+            "output", "problem", str(error), "set TRACELIB_OUTPUT to a file in a directory you can write"
+        )
+    return DoctorFinding("output", "ok", f"{path}, {_free_mb(path.parent)} MB free")
 
 
-def check_variables(environment: dict[str, str]) -> list[Finding]:
+def check_variables(environment: dict[str, str]) -> list[DoctorFinding]:
     """Check the settings that change what is recorded."""
     findings = []
     strangers = settings.unknown(environment)
     for name, value in sorted(environment.items()):
         if name in strangers:
             hint = f"is it meant for {strangers[name]}?" if strangers[name] else f"unset {name}"
-            findings.append(Finding("setting", "note", f"{name}={value} is not a setting: it does nothing", hint))
+            findings.append(DoctorFinding("setting", "note", f"{name}={value} is not a setting: it does nothing", hint))
         elif name == "TRACELIB_DISABLE" and value not in ("", "0"):
-            findings.append(Finding("setting", "problem", f"{name}={value}: nothing is recorded", f"unset {name}"))
+            findings.append(
+                DoctorFinding("setting", "problem", f"{name}={value}: nothing is recorded", f"unset {name}")
+            )
         elif name.startswith("TRACELIB_") or name == launchers.PRELOAD:
-            findings.append(Finding("setting", "note", f"{name}={value}"))
+            findings.append(DoctorFinding("setting", "note", f"{name}={value}"))
     return findings
 
 
-def check_program(program: Program | None, command: list[str]) -> list[Finding]:
+def check_program(program: ElfFile | None, command: list[str]) -> list[DoctorFinding]:
     """Report cases, found in the program's file without running it, in which a preloaded library sees no call."""
     if program is None:
         return [
-            Finding("program", "note", f"none of the words of `{' '.join(command)}` names a program on this machine")
+            DoctorFinding(
+                "program", "note", f"none of the words of `{' '.join(command)}` names a program on this machine"
+            )
         ]
     name = str(program.path)
     if program.privileged:
         hint = "trace a copy without the set-user-ID or set-group-ID bit"
-        return [Finding("program", "problem", f"{name} is set-user-ID or set-group-ID: LD_PRELOAD is ignored", hint)]
+        return [
+            DoctorFinding("program", "problem", f"{name} is set-user-ID or set-group-ID: LD_PRELOAD is ignored", hint)
+        ]
     if not program.readable:
-        return [Finding("program", "note", f"{name} is a script, or readelf is missing: only running it shows more")]
+        return [
+            DoctorFinding("program", "note", f"{name} is a script, or readelf is missing: only running it shows more")
+        ]
     if not program.dynamic:
-        return [Finding("program", "problem", f"{name} is linked statically: nothing can be preloaded", RELINK)]
+        return [DoctorFinding("program", "problem", f"{name} is linked statically: nothing can be preloaded", RELINK)]
     if program.libraries:
-        findings = [Finding("program", "ok", f"{name} uses {', '.join(program.libraries)}")]
+        findings = [DoctorFinding("program", "ok", f"{name} uses {', '.join(program.libraries)}")]
         if program.defines:
             findings.append(_own_wrappers(program))
         return findings
     if program.defines:
-        return [Finding("program", "problem", f"{name} contains MPI itself ({program.defines[0]} and others)", RELINK)]
+        return [
+            DoctorFinding("program", "problem", f"{name} contains MPI itself ({program.defines[0]} and others)", RELINK)
+        ]
     if program.mentions:
-        return [Finding("program", "note", f"{name} is not linked with MPI but names it: it loads MPI while it runs")]
-    return [Finding("program", "note", f"{name} is not linked with MPI: an interpreter, or not an MPI program")]
+        return [
+            DoctorFinding("program", "note", f"{name} is not linked with MPI but names it: it loads MPI while it runs")
+        ]
+    return [DoctorFinding("program", "note", f"{name} is not linked with MPI: an interpreter, or not an MPI program")]
 
 
 RELINK = "link it with the shared libmpi (mpicc without -static)"
@@ -199,13 +219,13 @@ ASAN = (
 )
 
 
-def _own_wrappers(program: Program) -> Finding:
+def _own_wrappers(program: ElfFile) -> DoctorFinding:
     text = f"{program.path} defines {', '.join(program.defines)} itself: calls to them do not reach a preloaded library"
-    return Finding("program", "problem", text, OWN_WRAPPERS)
+    return DoctorFinding("program", "problem", text, OWN_WRAPPERS)
 
 
 @dataclass
-class Debug:
+class DebugMessages:
     """Messages of the library in a run with TRACELIB_DEBUG=1."""
 
     loaded: int = 0
@@ -218,7 +238,7 @@ class Debug:
     bypassed: int = 0  # processes in which MPI was initialized without the library
 
     @classmethod
-    def read(cls, stderr: str) -> Debug:
+    def read(cls, stderr: str) -> DebugMessages:
         """Read the lines of the ranks' stderr."""
         lines = [line.partition(DEBUG_LINE)[2] for line in stderr.splitlines() if DEBUG_LINE in line]
         return cls(
@@ -243,7 +263,7 @@ def _all_after(lines: list[str], start: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line.removeprefix(start) for line in lines if line.startswith(start)))
 
 
-def check_run(command: list[str], program: Program | None) -> list[Finding]:
+def check_run(command: list[str], program: ElfFile | None) -> list[DoctorFinding]:
     """Run the command traced, into a folder that is removed afterwards, and say how far the library came."""
     kind = launchers.detect(command[0])
     with tempfile.TemporaryDirectory(prefix="tracelib-doctor-", dir=_writable_folder()) as folder:
@@ -255,16 +275,18 @@ def check_run(command: list[str], program: Program | None) -> list[Finding]:
                 words, env=environment, stdout=sys.stderr, stderr=subprocess.PIPE, text=True, errors="replace"
             )
         except OSError as error:
-            return [Finding("run", "problem", f"cannot start {command[0]}: {error.strerror}")]
+            return [DoctorFinding("run", "problem", f"cannot start {command[0]}: {error.strerror}")]
         sys.stderr.writelines(line for line in done.stderr.splitlines(keepends=True) if DEBUG_LINE not in line)
         recorded = _recorded(result)
-    findings = [Finding("launcher", "ok", f"{command[0]}: {kind.value}")]
+    findings = [DoctorFinding("launcher", "ok", f"{command[0]}: {kind.value}")]
     if done.returncode != 0:
-        findings.append(Finding("run", "note", f"the command ended with exit code {done.returncode}"))
-    debug = Debug.read(done.stderr)
+        findings.append(DoctorFinding("run", "note", f"the command ended with exit code {done.returncode}"))
+    debug = DebugMessages.read(done.stderr)
     findings += check_tools(debug, recorded)
     if ASAN_NOT_FIRST in done.stderr:
-        findings.append(Finding("run", "problem", "the runtime of AddressSanitizer is not the first library", ASAN))
+        findings.append(
+            DoctorFinding("run", "problem", "the runtime of AddressSanitizer is not the first library", ASAN)
+        )
     return findings + judge(debug, recorded, program)
 
 
@@ -274,7 +296,7 @@ def _writable_folder() -> str | None:
 
 
 @dataclass
-class Recorded:
+class RecordedContent:
     """Contents of the rank files of a run: numbers of ranks, of calls, and of the program's own events."""
 
     ranks: int = 0
@@ -282,9 +304,9 @@ class Recorded:
     events: int = 0
 
 
-def _recorded(result: Path) -> Recorded:
+def _recorded(result: Path) -> RecordedContent:
     """Count what the rank files of a run.h5 hold."""
-    sums = Recorded()
+    sums = RecordedContent()
     for path in run_command.rank_folder(result).glob("*.h5"):
         with h5py.File(path) as file:
             sums.ranks += 1
@@ -294,57 +316,57 @@ def _recorded(result: Path) -> Recorded:
     return sums
 
 
-def check_tools(debug: Debug, recorded: Recorded) -> list[Finding]:
+def check_tools(debug: DebugMessages, recorded: RecordedContent) -> list[DoctorFinding]:
     """Check other libraries that stand between the program and MPI, or find MPI without preloaded ones."""
     findings = []
     for path in debug.ahead:
         if not path:
-            findings.append(Finding("tools", "problem", "the program defines MPI_Init itself", OWN_WRAPPERS))
+            findings.append(DoctorFinding("tools", "problem", "the program defines MPI_Init itself", OWN_WRAPPERS))
         elif recorded.calls:
             text = f"{path} defines MPI_Init, too, and gets the calls ahead of the library: both count"
-            findings.append(Finding("tools", "ok", text))
+            findings.append(DoctorFinding("tools", "ok", text))
         else:
             text = f"{path} defines MPI_Init and stands ahead of the library, which gets no call from it"
-            findings.append(Finding("tools", "problem", text, LIBRARY_FIRST))
+            findings.append(DoctorFinding("tools", "problem", text, LIBRARY_FIRST))
     for path in debug.behind:
         text = f"{path} defines MPI_Init, too, and gets the calls from the library: both count"
-        findings.append(Finding("tools", "ok", text, f"without `tracelib run`: {LIBRARY_FIRST}"))
+        findings.append(DoctorFinding("tools", "ok", text, f"without `tracelib run`: {LIBRARY_FIRST}"))
     for line in debug.deep:
         lost = "not recorded" in line
-        findings.append(Finding("tools", "problem" if lost else "note", line, NOT_DEEP if lost else ""))
+        findings.append(DoctorFinding("tools", "problem" if lost else "note", line, NOT_DEEP if lost else ""))
     return findings
 
 
-def judge(debug: Debug, recorded: Recorded, program: Program | None) -> list[Finding]:
+def judge(debug: DebugMessages, recorded: RecordedContent, program: ElfFile | None) -> list[DoctorFinding]:
     """Report how far the library came in a run."""
     if recorded.calls:
         text = f"{recorded.calls} calls of {recorded.ranks} ranks were recorded under {debug.mpi or 'an MPI'}"
-        return [Finding("run", "ok", text)]
+        return [DoctorFinding("run", "ok", text)]
     if not debug.loaded:
         hint = "the launcher may clear the environment: try `mpirun -n 4 env LD_PRELOAD=$(tracelib lib) ./app`"
-        return [Finding("run", "problem", "the library was loaded into no process", hint)]
+        return [DoctorFinding("run", "problem", "the library was loaded into no process", hint)]
     if debug.unknown:
-        return [Finding("run", "problem", debug.unknown, KNOWN)]
+        return [DoctorFinding("run", "problem", debug.unknown, KNOWN)]
     if not debug.mpi and recorded.events:
         text = f"{recorded.events} events of the program's own were recorded, and no call of MPI"
         if program and (program.libraries or program.mentions):
-            return [Finding("run", "note", text, _missing_calls(program))]
-        return [Finding("run", "ok", text)]
+            return [DoctorFinding("run", "note", text, _missing_calls(program))]
+        return [DoctorFinding("run", "ok", text)]
     if debug.bypassed:
         processes = "1 process" if debug.bypassed == 1 else f"{debug.bypassed} processes"
         text = f"MPI was initialized in {processes} with the library, but not through it"
         hint = next((LIBRARY_FIRST if path else OWN_WRAPPERS for path in debug.ahead), BY_HANDLE)
-        return [Finding("run", "problem", text, hint)]
+        return [DoctorFinding("run", "problem", text, hint)]
     if not debug.mpi:
         text = f"the library was loaded into {debug.loaded} processes, but none of them called MPI through it"
-        return [Finding("run", "problem", text, _missing_calls(program))]
+        return [DoctorFinding("run", "problem", text, _missing_calls(program))]
     if not debug.recording:
         text = f"MPI ({debug.mpi}) was called, but no rank returned from MPI_Init, or none could create its file"
-        return [Finding("run", "problem", text, "see the lines above that begin with `tracelib:`")]
-    return [Finding("run", "problem", f"{debug.recording} ranks began to record, but no call is in their files")]
+        return [DoctorFinding("run", "problem", text, "see the lines above that begin with `tracelib:`")]
+    return [DoctorFinding("run", "problem", f"{debug.recording} ranks began to record, but no call is in their files")]
 
 
-def _missing_calls(program: Program | None) -> str:
+def _missing_calls(program: ElfFile | None) -> str:
     """Return the hint for a run in which the library was loaded and saw no call of MPI."""
     if program and program.libraries:
         return "does the program call MPI_Init at all?"

@@ -16,7 +16,7 @@ CALLS = ("MPI_Init", "MPI_Init_thread", "MPI_Send", "mpi_init_", "mpi_init_f08_"
 
 
 @dataclass(frozen=True)
-class Program:
+class ElfFile:
     """An executable file. `readable` is False for what is no ELF file, or where readelf is missing."""
 
     path: Path
@@ -62,13 +62,13 @@ def _tool(*words: str) -> str:
     return done.stdout
 
 
-def inspect(path: Path) -> Program:
+def inspect(path: Path) -> ElfFile:
     """Look at an executable with readelf and ldd."""
     mode = path.stat().st_mode
     data = path.read_bytes()
     header = _tool("readelf", "-lW", str(path)) if data[:4] == b"\x7fELF" else ""
     symbols = _tool("readelf", "-sW", str(path)) if header else ""
-    return Program(
+    return ElfFile(
         path=path,
         readable=bool(header),
         dynamic="INTERP" in header,

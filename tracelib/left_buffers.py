@@ -28,7 +28,7 @@ _NAME = re.compile(r"(tracelib-\d+-[0-9a-f]+)\.\d+")
 _OWN_NAMESPACE = Path("/proc/self/ns/pid")
 
 
-class Owner(StrEnum):
+class BufferOwner(StrEnum):
     """The party that still needs the buffers of a process."""
 
     PROCESS = "process"  # it is running, or may be: it is of another PID namespace or says nothing of itself
@@ -42,7 +42,7 @@ class LeftBuffers:
 
     prefix: Path  # the attribute `spool` of its rank file
     paths: tuple[Path, ...]
-    owner: Owner
+    owner: BufferOwner
     rank_file: Path  # where it is; of one that is gone, where it was
 
     @property
@@ -69,7 +69,7 @@ def left_buffers() -> list[LeftBuffers]:
 
 def remove_unowned() -> int:
     """Remove the buffers that nobody needs. Returns the number of processes whose buffers they were."""
-    unowned = [buffers for buffers in left_buffers() if buffers.owner is Owner.NOBODY]
+    unowned = [buffers for buffers in left_buffers() if buffers.owner is BufferOwner.NOBODY]
     for buffers in unowned:
         with suppress(OSError):
             buffers.remove()
@@ -109,12 +109,12 @@ def _header(path: Path) -> np.void | None:
     return None if layout is None or len(data) < schema.SPOOL_HEADER_BYTES else np.frombuffer(data, layout, 1)[0]
 
 
-def _owner(header: np.void, rank_file: Path, state: int | None) -> Owner:
+def _owner(header: np.void, rank_file: Path, state: int | None) -> BufferOwner:
     if not _is_dead(header):
-        return Owner.PROCESS
+        return BufferOwner.PROCESS
     if state is None:
-        return Owner.RUN if rank_file == Path() or rank_file.exists() else Owner.NOBODY
-    return Owner.RUN if state in (schema.State.RECORDING, schema.State.FULL) else Owner.NOBODY
+        return BufferOwner.RUN if rank_file == Path() or rank_file.exists() else BufferOwner.NOBODY
+    return BufferOwner.RUN if state in (schema.ProcessState.RECORDING, schema.ProcessState.FULL) else BufferOwner.NOBODY
 
 
 def _is_dead(header: np.void) -> bool:

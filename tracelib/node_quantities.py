@@ -80,7 +80,7 @@ def _read(source: Callable[[], Reading]) -> Reading:
         return {}
 
 
-class Quantities:
+class NodeQuantities:
     """The quantities that this machine gives, found out once; `names` are in the order of SYSTEM."""
 
     def __init__(self) -> None:

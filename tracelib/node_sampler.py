@@ -26,7 +26,7 @@ LONGEST_WAIT_S = 1.0
 """How often the ranks are looked at where Linux has no file descriptors for processes (before 5.3)."""
 
 
-class Ranks:
+class WatchedProcesses:
     """The processes whose end is the sampler's. A request to end (SIGTERM) counts as theirs."""
 
     def __init__(self, pids: Sequence[int]) -> None:
@@ -92,7 +92,7 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def sample(table: SampleFile, ranks: Ranks, period_ns: int) -> None:
+def sample(table: SampleFile, ranks: WatchedProcesses, period_ns: int) -> None:
     """Add a row to `table` now and every `period_ns`, and one at the end. What cannot be kept up is left out.
 
     Ends with the ranks, or when the file can no longer be written.
@@ -129,7 +129,7 @@ def _without_mpi() -> None:
 def main() -> None:
     """Sample until the ranks end. If the folder is missing or the disk full, end without a message."""
     path, period_ns, pids = Path(sys.argv[1]), int(sys.argv[2]), list(map(int, sys.argv[3:]))
-    ranks = Ranks(pids)
+    ranks = WatchedProcesses(pids)
     _without_mpi()
     from tracelib.samples import SampleFile
 

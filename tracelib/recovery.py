@@ -23,15 +23,15 @@ from tracelib import schema
 from tracelib.attributes import Attributes, read_attributes
 from tracelib.copying import copy_sparse
 from tracelib.errors import TracelibError
-from tracelib.left_buffers import LeftBuffers, Owner, left_buffers, remove_unowned
+from tracelib.left_buffers import BufferOwner, LeftBuffers, left_buffers, remove_unowned
 from tracelib.rank_files import RankFiles, find_rank_files, write_links
-from tracelib.schema import State
+from tracelib.schema import ProcessState
 from tracelib.schema.sound import SoundAttributes, is_sound
-from tracelib.schema.spool import Spool, is_alive, is_here, lost_calls, read_spool, spool_paths
+from tracelib.schema.spool import ThreadSpool, is_alive, is_here, lost_calls, read_spool, spool_paths
 from tracelib.unfinished import remove_links
 
 
-class Fate(StrEnum):
+class RecoveryState(StrEnum):
     """The state of a rank after recovery."""
 
     WHOLE = "whole"  # there was nothing to do
@@ -42,11 +42,11 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RankRecovery:
     """Result of the recovery of one rank."""
 
     rank: int
-    fate: Fate
+    fate: RecoveryState
     calls: int = 0  # that came from spools
     host: str = ""  # where it ran
     reason: str = ""  # of an unreadable file
@@ -54,27 +54,29 @@ class Outcome:
     @property
     def missing(self) -> bool:
         """Whether calls are missing that its buffer held."""
-        return self.fate not in (Fate.WHOLE, Fate.RECOVERED)
+        return self.fate not in (RecoveryState.WHOLE, RecoveryState.RECOVERED)
 
     @property
     def line(self) -> str:
         """One line about this rank."""
         said = {
-            Fate.WHOLE: "is complete",
-            Fate.RECOVERED: f"was killed; {self.calls} calls were put into its file",
-            Fate.ELSEWHERE: f"was killed or is still running on {self.host or 'another node'}; recover it there",
-            Fate.GONE: "was killed, and its buffer is gone: the last calls are missing",
-            Fate.UNREADABLE: f"cannot be read ({self.reason})",
+            RecoveryState.WHOLE: "is complete",
+            RecoveryState.RECOVERED: f"was killed; {self.calls} calls were put into its file",
+            RecoveryState.ELSEWHERE: (
+                f"was killed or is still running on {self.host or 'another node'}; recover it there"
+            ),
+            RecoveryState.GONE: "was killed, and its buffer is gone: the last calls are missing",
+            RecoveryState.UNREADABLE: f"cannot be read ({self.reason})",
         }
         return f"rank {self.rank}: {said[self.fate]}"
 
 
 @dataclass(frozen=True)
-class Recovery:
+class RunRecovery:
     """Result of the recovery of a run. `run`: run.h5, if it was written now."""
 
     given: str
-    outcomes: list[Outcome]
+    outcomes: list[RankRecovery]
     run: Path | None
 
     @property
@@ -85,17 +87,17 @@ class Recovery:
     @property
     def line(self) -> str:
         """One line about all ranks."""
-        recovered = [outcome for outcome in self.outcomes if outcome.fate == Fate.RECOVERED]
+        recovered = [outcome for outcome in self.outcomes if outcome.fate == RecoveryState.RECOVERED]
         ranks = f"{len(self.outcomes)} rank{'s' if len(self.outcomes) > 1 else ''}"
         calls = sum(outcome.calls for outcome in recovered)
         written = f", {self.run} was written" if self.run else ""
         found = f"{len(recovered)} of {ranks} recovered, {calls} calls{written}"
-        if all(outcome.fate == Fate.WHOLE for outcome in self.outcomes):
+        if all(outcome.fate == RecoveryState.WHOLE for outcome in self.outcomes):
             found = f"nothing to recover: {'all ' if len(self.outcomes) > 1 else ''}{ranks} whole{written}"
         return f"{found}; next: analyze {self.run or self.given}"
 
 
-def recover(run: str) -> Recovery:
+def recover(run: str) -> RunRecovery:
     """Complete the files of `run` (run.h5, run.ranks or one rank file) as far as their spools lie on this node.
 
     Raises TracelibError, with nothing changed, if a rank is still running here, and at the first rank for which there
@@ -104,18 +106,18 @@ def recover(run: str) -> Recovery:
     found = find_rank_files(run)
     attributes: dict[Path, Attributes | str] = {path: read_attributes(path) for path in found.paths}
     for path, a in attributes.items():
-        if isinstance(a, dict) and a["state"] == State.RECORDING and is_here(a) and is_alive(a):
+        if isinstance(a, dict) and a["state"] == ProcessState.RECORDING and is_here(a) and is_alive(a):
             hint = "end it first (a killed mpirun may have left it behind)"
             raise TracelibError(f"rank {int(path.stem)} is still running (process {a['pid']})", hint)
     outcomes = [_recover_rank(path, a) for path, a in attributes.items()]
-    return Recovery(run, outcomes, _complete_run(found, [a for a in attributes.values() if isinstance(a, dict)]))
+    return RunRecovery(run, outcomes, _complete_run(found, [a for a in attributes.values() if isinstance(a, dict)]))
 
 
 @dataclass(frozen=True)
-class AllRecovered:
+class UserRecovery:
     """Result of the recovery of all runs of this user that left buffers on this node."""
 
-    runs: list[Recovery]
+    runs: list[RunRecovery]
     failed: list[str]  # why runs could not be recovered, a line each
     removed: int  # processes whose buffers nobody needed
     kept: list[LeftBuffers]  # of processes that may live
@@ -136,17 +138,17 @@ class AllRecovered:
         return lines or ["nothing to recover: no killed process of yours left a buffer on this node"]
 
 
-def recover_all() -> AllRecovered:
+def recover_all() -> UserRecovery:
     """Recover each run of this user that left buffers on this node, and remove the buffers that nobody needs."""
     left = left_buffers()
     runs, failed = [], []
-    for folder in sorted({one.rank_file.parent for one in left if one.owner is Owner.RUN}):
+    for folder in sorted({one.rank_file.parent for one in left if one.owner is BufferOwner.RUN}):
         try:
             runs.append(recover(str(folder)))
         except TracelibError as error:
             failed.append(f"{folder}: {error}" + (f" ({error.hint})" if error.hint else ""))
     removed = remove_unowned()
-    return AllRecovered(runs, failed, removed, [one for one in left if one.owner is Owner.PROCESS])
+    return UserRecovery(runs, failed, removed, [one for one in left if one.owner is BufferOwner.PROCESS])
 
 
 def _complete_run(found: RankFiles, attributes: Sequence[Attributes]) -> Path | None:
@@ -160,21 +162,21 @@ def _complete_run(found: RankFiles, attributes: Sequence[Attributes]) -> Path | 
     return found.run
 
 
-def _recover_rank(path: Path, attributes: Attributes | str) -> Outcome:
+def _recover_rank(path: Path, attributes: Attributes | str) -> RankRecovery:
     if isinstance(attributes, str):
-        return Outcome(int(path.stem), Fate.UNREADABLE, reason=attributes)
+        return RankRecovery(int(path.stem), RecoveryState.UNREADABLE, reason=attributes)
     rank, host = int(attributes["rank"]), str(attributes["host"])
-    killed = attributes["state"] == State.RECORDING
+    killed = attributes["state"] == ProcessState.RECORDING
     if not is_here(attributes):
-        return Outcome(rank, Fate.ELSEWHERE if killed else Fate.WHOLE, host=host)
+        return RankRecovery(rank, RecoveryState.ELSEWHERE if killed else RecoveryState.WHOLE, host=host)
     with ExitStack() as held:
         paths = spool_paths(str(attributes["spool"]))
         spools = {p: held.enter_context(_open_locked(p)) for p in paths}
-        fate, calls = _fold(path, [s.read() for s in spools.values()]) if killed else (Fate.WHOLE, 0)
-        if fate != Fate.GONE and attributes["state"] != State.FULL and not is_alive(attributes):
+        fate, calls = _fold(path, [s.read() for s in spools.values()]) if killed else (RecoveryState.WHOLE, 0)
+        if fate != RecoveryState.GONE and attributes["state"] != ProcessState.FULL and not is_alive(attributes):
             for spool in spools:
                 spool.unlink(missing_ok=True)
-    return Outcome(rank, fate, calls, host)
+    return RankRecovery(rank, fate, calls, host)
 
 
 def _open_locked(path: Path) -> BinaryIO:
@@ -192,7 +194,7 @@ def _open_locked(path: Path) -> BinaryIO:
     return file
 
 
-def _fold(path: Path, contents: Sequence[bytes]) -> tuple[Fate, int]:
+def _fold(path: Path, contents: Sequence[bytes]) -> tuple[RecoveryState, int]:
     """Put the rows of spools into the file; the file is replaced whole, or stays as it is."""
     copy = path.with_name(path.name + ".tmp")
     try:
@@ -200,11 +202,13 @@ def _fold(path: Path, contents: Sequence[bytes]) -> tuple[Fate, int]:
         with h5py.File(copy, "r+", locking=False) as file:
             state = int(SoundAttributes(file)["state"])
             spools = _read_spools(file, path.name, contents)
-            if state == State.RECORDING and spools:
+            if state == ProcessState.RECORDING and spools:
                 append_spools(file, spools)
-        if state != State.RECORDING or not spools:  # another recovery came first, or nothing is left of the spools
+        if (
+            state != ProcessState.RECORDING or not spools
+        ):  # another recovery came first, or nothing is left of the spools
             copy.unlink()
-            return (Fate.GONE if state == State.RECORDING else Fate.WHOLE), 0
+            return (RecoveryState.GONE if state == ProcessState.RECORDING else RecoveryState.WHOLE), 0
         _put_in_place(copy, path)
     except (KeyError, RuntimeError, ValueError, TypeError, OverflowError) as error:  # h5py's
         copy.unlink(missing_ok=True)
@@ -213,10 +217,10 @@ def _fold(path: Path, contents: Sequence[bytes]) -> tuple[Fate, int]:
         copy.unlink(missing_ok=True)
         hint = "nothing was changed; the copy that is made needs as much room as the file"
         raise TracelibError(f"cannot complete {path}: {error.strerror or error}", hint) from error
-    return Fate.RECOVERED, sum(len(spool.rows["calls"]) for spool in spools if not spool.left_out)
+    return RecoveryState.RECOVERED, sum(len(spool.rows["calls"]) for spool in spools if not spool.left_out)
 
 
-def _read_spools(file: h5py.File, name: str, contents: Sequence[bytes]) -> list[Spool]:
+def _read_spools(file: h5py.File, name: str, contents: Sequence[bytes]) -> list[ThreadSpool]:
     _check_tables(file)
     lengths = {table: len(file[table]) for table in schema.TABLES if table in file}
     read = (read_spool(data, name, lengths) for data in contents)
@@ -248,7 +252,7 @@ def _put_in_place(copy: Path, path: Path) -> None:
     copy.replace(path)
 
 
-def append_spools(file: h5py.File, spools: Sequence[Spool]) -> None:
+def append_spools(file: h5py.File, spools: Sequence[ThreadSpool]) -> None:
     """Add the rows of a process's spools to its file, in the order in which readers put them, and say that they are.
 
     A flush that was cut short comes first: its rows have their place already.
@@ -261,10 +265,10 @@ def append_spools(file: h5py.File, spools: Sequence[Spool]) -> None:
     inside = [spool.inside for spool in spools if spool.inside]
     if inside:
         file.attrs["inside"] = np.array(inside, schema.INSIDE)
-    file.attrs.modify("state", np.uint64(State.RECOVERED))
+    file.attrs.modify("state", np.uint64(ProcessState.RECOVERED))
 
 
-def _append_spool(file: h5py.File, spool: Spool) -> None:
+def _append_spool(file: h5py.File, spool: ThreadSpool) -> None:
     blocks = file["blocks"]
     block = np.zeros(1, blocks.dtype)
     names = list(schema.BUFFERED)[: block["first"].shape[1]]

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 from tracelib import schema
-from tracelib.node_quantities import Quantities, machine
+from tracelib.node_quantities import NodeQuantities, machine
 from tracelib.schema import node
 
 _CHUNK_ROWS = 1024
@@ -34,7 +34,7 @@ class SampleFile:
 
     def __init__(self, path: Path, period_ns: int, identity: Mapping[str, str | int]) -> None:
         self._path = path
-        self._quantities = Quantities()
+        self._quantities = NodeQuantities()
         self._dtype = dtype_of(self._quantities.names)
         self._temporary = path.with_name(f".{path.name}.tmp")
         # No cache of chunks: a row is written alone and not with all its chunk. No lock: readers are welcome.

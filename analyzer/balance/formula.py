@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from analyzer.errors import TracelibError
-from analyzer.models.averaging import Member
+from analyzer.models.averaging import WeightedModel
 from analyzer.models.model import CONFIDENCE
 from analyzer.models.terms.product import Product, plain
 
@@ -32,7 +32,7 @@ _LONGEST = 100_000
 
 
 @dataclass(frozen=True)
-class Formula:
+class TimeFormula:
     """Arithmetic of n (size of the problem) and p (processes): + - * / **, numbers, log, log2, sqrt, ceil, floor, min
     and max."""
 
@@ -97,13 +97,13 @@ def polynomial(coefficients: np.ndarray) -> str:
     return " + ".join(terms)
 
 
-def formula_text(member: Member) -> str:
-    """Return the model as text that `Formula` reads, with all digits."""
+def formula_text(member: WeightedModel) -> str:
+    """Return the model as text that `TimeFormula` reads, with all digits."""
     return sum_text(member.coefficients.tolist(), member.terms)
 
 
 def sum_text(coefficients: Sequence[float], terms: Sequence[Product]) -> str:
-    """Return a sum of terms as text that `Formula` reads; "": all coefficients are 0."""
+    """Return a sum of terms as text that `TimeFormula` reads; "": all coefficients are 0."""
     return " + ".join(f"({c:.17g}) * {_term(term)}" for c, term in zip(coefficients, terms, strict=True) if c)
 
 
@@ -111,8 +111,8 @@ def _term(term: Product) -> str:
     return f"({plain(term).replace('^', '**')})"
 
 
-def reach_text(member: Member) -> str:
-    """Return half of a model's interval as text for `Formula`: t * sigma * |spread @ terms|; "" without freedom."""
+def reach_text(member: WeightedModel) -> str:
+    """Return half of a model's interval as text for `TimeFormula`: t * sigma * |spread @ terms|; "" without freedom."""
     if member.freedom < 1 or not math.isfinite(member.sigma):
         return ""
     times = float(stdtrit(member.freedom, (1 + CONFIDENCE) / 2)) * member.sigma

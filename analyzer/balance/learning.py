@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analyzer.balance.formula import Formula, formula_text, polynomial, reach_text
+from analyzer.balance.formula import TimeFormula, formula_text, polynomial, reach_text
 from analyzer.balance.parts import machine_parts
 from analyzer.balance.repository import MachineModel
 from analyzer.errors import TracelibError
@@ -41,8 +41,8 @@ def machine_of(name: str, model: Model, features: dict[str, str]) -> MachineMode
     value, reach = formula_text(about), reach_text(about)
     low, high = (f"({value} {sign} {reach}){shared}" for sign in "-+") if reach else ("", "")
     return MachineModel(
-        name, Formula(f"({formula_text(model.selected)}){shared}"), Formula(low) if low else None,
-        Formula(high) if high else None, model.ranges[SIZE], features,
+        name, TimeFormula(f"({formula_text(model.selected)}){shared}"), TimeFormula(low) if low else None,
+        TimeFormula(high) if high else None, model.ranges[SIZE], features,
     )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def machine_of_parts(name: str, found: PartModels, features: dict[str, str]) -> 
     parts, sizes = machine_parts(found, name)
     texts = [formula.text for part in parts for formula in (part.shared, part.fixed) if formula]
     return MachineModel(
-        name, Formula(" + ".join(f"({text})" for text in texts) or "0"), None, None, sizes, features, tuple(parts)
+        name, TimeFormula(" + ".join(f"({text})" for text in texts) or "0"), None, None, sizes, features, tuple(parts)
     )
 
 
@@ -63,7 +63,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Measured:
+class MachineTimings:
     """Repetitions on one type of machine; arrays of shape (n,)."""
 
     n: np.ndarray
@@ -76,7 +76,7 @@ class Measured:
         return [(n, p, np.flatnonzero((self.n == n) & (self.p == p))) for p, n in settings]
 
 
-def anomalies(times: Measured) -> np.ndarray:
+def anomalies(times: MachineTimings) -> np.ndarray:
     """Mark repetitions (bool) that are far from the median of their setting (n, p). Settings of 1 or 2 have none."""
     found = np.zeros(len(times.time_s), bool)
     for _, _, rows in times.cells():
@@ -89,7 +89,7 @@ def anomalies(times: Measured) -> np.ndarray:
 
 
 def fit_machine(
-    name: str, times: Measured, degree: int, features: dict[str, str], terms: str | None = None
+    name: str, times: MachineTimings, degree: int, features: dict[str, str], terms: str | None = None
 ) -> MachineModel:
     """Fit the model of a type of machine. With times of one process only, T(n, p) = T(n, 1) / p (formula 7).
 
@@ -104,13 +104,13 @@ def fit_machine(
         TracelibError: There are too few sizes, or the terms cannot be fitted.
     """
     dropped = anomalies(times)
-    kept = Measured(times.n[~dropped], times.p[~dropped], times.time_s[~dropped])
-    formula = Formula(_by_degree(name, kept, degree) if terms is None else _by_terms(kept, terms))
-    low, high = (Formula(text) for text in _interval(kept, formula, degree))
+    kept = MachineTimings(times.n[~dropped], times.p[~dropped], times.time_s[~dropped])
+    formula = TimeFormula(_by_degree(name, kept, degree) if terms is None else _by_terms(kept, terms))
+    low, high = (TimeFormula(text) for text in _interval(kept, formula, degree))
     return MachineModel(name, formula, low, high, (float(kept.n.min()), float(kept.n.max())), features)
 
 
-def _by_terms(kept: Measured, terms: str) -> str:
+def _by_terms(kept: MachineTimings, terms: str) -> str:
     """Return the formula of the best model of the terms (formula 1 of any complexity)."""
     import pandas
 
@@ -121,7 +121,7 @@ def _by_terms(kept: Measured, terms: str) -> str:
     return f"({formula_text(model.selected)})" + (f" / {PROCESSES}" if one is not None else "")
 
 
-def _by_degree(name: str, kept: Measured, degree: int) -> str:
+def _by_degree(name: str, kept: MachineTimings, degree: int) -> str:
     cells = kept.cells()
     processes = sorted({p for _, p, _ in cells})
     rows = []
@@ -155,7 +155,7 @@ def _in_p(processes: np.ndarray, coefficients: np.ndarray) -> str:
     return polynomial(found.T)
 
 
-def _interval(times: Measured, formula: Formula, degree: int) -> tuple[str, str]:
+def _interval(times: MachineTimings, formula: TimeFormula, degree: int) -> tuple[str, str]:
     """Return the lowest and the highest time: the formula, less and plus the largest distances at each size.
 
     Distances are fitted relative to the predicted time, as a polynomial of n, and moved until all are inside.
@@ -183,17 +183,17 @@ def _line_above(sizes: np.ndarray, values: np.ndarray, degree: int) -> np.ndarra
     return fitted / scale ** np.arange(degree + 1)
 
 
-def measured_of(rows: Sequence[tuple[float, float, float]]) -> Measured:
+def measured_of(rows: Sequence[tuple[float, float, float]]) -> MachineTimings:
     """Collect measurements from rows (n, p, s)."""
     table = np.array(rows, float).reshape(-1, 3)
-    return Measured(table[:, 0], table[:, 1], table[:, 2])
+    return MachineTimings(table[:, 0], table[:, 1], table[:, 2])
 
 
 COLUMNS = ("machine", "n", "p", "time_s")
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedModel:
     """A model, and what it was made of."""
 
     model: MachineModel
@@ -202,7 +202,7 @@ class Learned:
     worst: float  # largest relative distance of a kept time from the model
 
 
-def learn(path: str | Path, degree: int, terms: str | None = None) -> list[Learned]:
+def learn(path: str | Path, degree: int, terms: str | None = None) -> list[LearnedModel]:
     """Learn a model for each machine of a CSV: machine, n, p, time_s; further columns are the machine's features.
 
     degree: of polynomials of n; terms: candidate terms of n and p in their place. Raises TracelibError, with the line
@@ -244,10 +244,10 @@ def _lines(path: str | Path) -> list[tuple[str, tuple[float, float, float], dict
 
 def _learned(
     machine: str, rows: list[tuple[float, float, float]], degree: int, features: dict[str, str], terms: str | None
-) -> Learned:
+) -> LearnedModel:
     times = measured_of(rows)
     dropped = anomalies(times)
     model = fit_machine(machine, times, degree, features, terms)
     kept = np.flatnonzero(~dropped)
     worst = max(abs(times.time_s[k] / model.time(times.n[k], times.p[k]) - 1) for k in kept)
-    return Learned(model, len(rows), tuple(rows[k] for k in np.flatnonzero(dropped)), float(worst))
+    return LearnedModel(model, len(rows), tuple(rows[k] for k in np.flatnonzero(dropped)), float(worst))

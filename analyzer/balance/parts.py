@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analyzer.balance.formula import Formula, reach_text, sum_text
+from analyzer.balance.formula import TimeFormula, reach_text, sum_text
 from analyzer.errors import TracelibError
 from analyzer.models.part_file import PartModel, PartModels
 from analyzer.models.terms.product import Product
@@ -27,9 +27,9 @@ class MachinePart:
 
     kind: str
     name: str
-    shared: Formula | None  # of a process that has 1/p of the work
-    fixed: Formula | None  # the same whatever part of the work a process has
-    reach: Formula | None = None  # half of the 95 % interval of their sum
+    shared: TimeFormula | None  # of a process that has 1/p of the work
+    fixed: TimeFormula | None  # the same whatever part of the work a process has
+    reach: TimeFormula | None = None  # half of the 95 % interval of their sum
 
     def shared_s(self, n: float, p: float) -> float:
         """Return the time that grows with the share, s; not negative."""
@@ -79,7 +79,7 @@ def _machine_part(part: PartModel, size: str, ranks: int) -> MachinePart:
     if texts[0] and ranks:
         texts[0] = f"({texts[0]}) * {ranks} / {_PROCESSES}"
     reach = reach_text(part.model.whole or member)
-    own, same, half = (Formula(_renamed(text, size)) if text else None for text in (*texts, reach))
+    own, same, half = (TimeFormula(_renamed(text, size)) if text else None for text in (*texts, reach))
     return MachinePart(kind, part.name, own, same, half)
 
 

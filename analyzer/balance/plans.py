@@ -15,10 +15,10 @@ from analyzer.atomic_file import whole_file
 from analyzer.balance.parts import equal_finish
 from analyzer.balance.repository import MachineModel
 from analyzer.errors import TracelibError
-from tracelib.schema.shares import Expectation, Plan, read_plan, split
+from tracelib.schema.shares import Expectation, SharePlan, read_plan, split
 
 
-def load_plan(path: str | Path, ranks: int | None = None) -> Plan:
+def load_plan(path: str | Path, ranks: int | None = None) -> SharePlan:
     """Read a plan from a file. Raises TracelibError where the file holds no plan, or a plan for another number of
     ranks."""
     try:
@@ -32,13 +32,13 @@ def load_plan(path: str | Path, ranks: int | None = None) -> Plan:
     return plan
 
 
-def save_plan(plan: Plan, path: str | Path) -> None:
+def save_plan(plan: SharePlan, path: str | Path) -> None:
     """Write it."""
     with whole_file(path) as file:
         file.write(plan.text().encode())
 
 
-def parts_of(plan: Plan, items: int | None) -> np.ndarray:
+def parts_of(plan: SharePlan, items: int | None) -> np.ndarray:
     """Return the part of the work of each rank: in whole items, if their number is known."""
     if items is None:
         speeds = np.array(plan.speeds_at(plan.sizes[0]))
@@ -47,25 +47,25 @@ def parts_of(plan: Plan, items: int | None) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Group:
+class MachineGroup:
     """Group of equal machines: their type and how many there are."""
 
     model: MachineModel
     count: int
 
 
-def relative_performance(groups: Sequence[Group], n: float) -> list[float]:
+def relative_performance(groups: Sequence[MachineGroup], n: float) -> list[float]:
     """Compute how many times as fast as the first type each type is at the shared work (formula 10)."""
     processes = _processes(groups)
     times = [group.model.whole_s(n, processes) for group in groups]
     return [times[0] / time for time in times]
 
 
-def _processes(groups: Sequence[Group]) -> int:
+def _processes(groups: Sequence[MachineGroup]) -> int:
     return sum(group.count for group in groups)
 
 
-def fractions(groups: Sequence[Group], n: float) -> list[float]:
+def fractions(groups: Sequence[MachineGroup], n: float) -> list[float]:
     """Return f_i, the part of all work for one machine of each type: sum p_i f_i = 1, and all finish together.
 
     Source: formulas 3, 9.
@@ -87,13 +87,13 @@ def fractions(groups: Sequence[Group], n: float) -> list[float]:
     return found
 
 
-def speeds_of_ranks(groups: Sequence[Group], n: float) -> list[float]:
+def speeds_of_ranks(groups: Sequence[MachineGroup], n: float) -> list[float]:
     """Compute the relative speed of each rank, in order of the groups; ranks of the first group have 1."""
     found = fractions(groups, n)
     return [f / found[0] for group, f in zip(groups, found, strict=True) for _ in range(group.count)]
 
 
-def rank_times_s(groups: Sequence[Group], n: float, counts: Sequence[int], items: int) -> list[float]:
+def rank_times_s(groups: Sequence[MachineGroup], n: float, counts: Sequence[int], items: int) -> list[float]:
     """Return the time of each rank, with whole items: T_i = f_i delta_i(1, n), or by the sum of its parts (formulas
     2, 14)."""
     processes = _processes(groups)
@@ -101,7 +101,7 @@ def rank_times_s(groups: Sequence[Group], n: float, counts: Sequence[int], items
     return [model.process_s(n, count / items, processes) for model, count in zip(models, counts, strict=True)]
 
 
-def expectation(groups: Sequence[Group], n: float, counts: Sequence[int], items: int) -> Expectation:
+def expectation(groups: Sequence[MachineGroup], n: float, counts: Sequence[int], items: int) -> Expectation:
     """Return the time of the last rank with these items, its interval, and the time with equal shares."""
     models = [group.model for group in groups for _ in range(group.count)]
     even = split(items, [1.0] * len(models))
@@ -134,8 +134,8 @@ class SizePlan:
 
 
 def plan_of(
-    groups: Sequence[Group], sizes: Sequence[int], static_size: int | None = None
-) -> tuple[Plan, list[SizePlan]]:
+    groups: Sequence[MachineGroup], sizes: Sequence[int], static_size: int | None = None
+) -> tuple[SharePlan, list[SizePlan]]:
     """Make a plan for a mix of machines, and what it means at each size.
 
     Args:
@@ -163,7 +163,7 @@ def plan_of(
             )
         )
     at = order if static_size is None else [static_size]
-    plan = Plan(
+    plan = SharePlan(
         tuple(float(size) for size in at),
         tuple(tuple(speeds_of_ranks(groups, size)) for size in at),
         tuple((float(one.size), one.expected) for one in found),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analyzer.atomic_file import whole_file
-from analyzer.balance.formula import Formula
+from analyzer.balance.formula import TimeFormula
 from analyzer.balance.parts import MachinePart
 from analyzer.errors import TracelibError
 
@@ -24,9 +24,9 @@ class MachineModel:
     """Times of a program on one type of machine, s, as formulas of n and p."""
 
     name: str
-    time: Formula
-    low: Formula | None = None  # lowest and highest time
-    high: Formula | None = None
+    time: TimeFormula
+    low: TimeFormula | None = None  # lowest and highest time
+    high: TimeFormula | None = None
     sizes: tuple[float, float] | None = None  # smallest and largest n that it was fitted to
     features: dict[str, str] = field(default_factory=dict)
     parts: tuple[MachinePart, ...] = ()  # whose sum `time` is; none: all of the time is shared work
@@ -123,7 +123,7 @@ def load_models(path: str | Path) -> dict[str, MachineModel]:
 
 
 def _of_json(data: dict) -> MachineModel:
-    formulas = [Formula(str(data[key])) if key in data else None for key in ("time", "low", "high")]
+    formulas = [TimeFormula(str(data[key])) if key in data else None for key in ("time", "low", "high")]
     if formulas[0] is None:
         raise ValueError
     sizes = data.get("sizes")
@@ -134,5 +134,5 @@ def _of_json(data: dict) -> MachineModel:
 
 
 def _part_of_json(data: dict) -> MachinePart:
-    own, same, half = (Formula(str(data[key])) if key in data else None for key in ("shared", "fixed", "reach"))
+    own, same, half = (TimeFormula(str(data[key])) if key in data else None for key in ("shared", "fixed", "reach"))
     return MachinePart(str(data["kind"]), str(data["name"]), own, same, half)

@@ -20,7 +20,7 @@ from analyzer.parallel import Team
 from analyzer.program.model import LeftOut, Program
 from analyzer.replay.simulate import simulate
 from analyzer.trace import Trace
-from tracelib.schema.shares import Expectation, Plan
+from tracelib.schema.shares import Expectation, SharePlan
 
 _PARTS = 8
 _MOST_VARIED = 0.99
@@ -61,12 +61,12 @@ class Proposal:
         return Expectation(*(time / 1e9 for time in times))
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> SharePlan:
         """Return the plan as a file holds it: one line of speeds for any size, and the expected computing of each
         rank."""
         times = self.shared_ns * self.parts / self.now / 1e9
         speeds = tuple(self.speeds.tolist())
-        return Plan((0.0,), (speeds,), ((0.0, self.expected),), ((0.0, tuple(times.tolist())),))
+        return SharePlan((0.0,), (speeds,), ((0.0, self.expected),), ((0.0, tuple(times.tolist())),))
 
 
 def propose(

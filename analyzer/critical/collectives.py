@@ -18,7 +18,7 @@ from analyzer.pairing.collective_calls import PATTERN, PATTERNS, CollectiveCalls
 from analyzer.pairing.nonblocking_collectives import PROBABLY_ALL, complete
 from analyzer.pairing.parts import RankRows, parts
 from analyzer.trace import REQUEST, Losses, Trace
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 from tracelib.schema.procedures import (
     BLOCKING_COLLECTIVES,
     FENCES,
@@ -61,7 +61,7 @@ def possible_pairs(enter: np.ndarray, exit_: np.ndarray) -> tuple[np.ndarray, np
 
 
 _KNOWN = frozenset((*PATTERN, *PROBABLY_ALL, *NEIGHBOURHOOD))
-_WHAT = (What.COLLECTIVE_STARTED, What.COLLECTIVE_DONE)
+_WHAT = (RequestKind.COLLECTIVE_STARTED, RequestKind.COLLECTIVE_DONE)
 
 
 def started_collectives(trace: Trace, nodes: NodeTimeline) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -78,7 +78,7 @@ def started_collectives(trace: Trace, nodes: NodeTimeline) -> Iterator[tuple[np.
     begun = nodes.noted.compress(nonblocking[nodes.noted["call"]] & (nodes.noted["comm"] >= 0))
     begun = begun.take(np.argsort(begun["rank"], kind="stable"))
     requests = _requests(trace)
-    done = requests.where(requests.rows["what"] == What.COLLECTIVE_DONE)
+    done = requests.where(requests.rows["what"] == RequestKind.COLLECTIVE_DONE)
     yield _joined(CollectiveCalls(trace, begins=True), begun, done)
     for call in persistent:
         yield _joined(CollectiveCalls(trace, made_by=call), _starts(requests, call), done)
@@ -95,7 +95,7 @@ def _requests(trace: Trace) -> RankRows:
 def _starts(requests: RankRows, call: int) -> np.ndarray:
     """Return the starts of persistent operations made by a procedure, as calls (NOTED)."""
     every = requests.rows
-    wanted = (every["what"] == What.COLLECTIVE_STARTED) & (every["tag"] == call) & (every["comm"] >= 0)
+    wanted = (every["what"] == RequestKind.COLLECTIVE_STARTED) & (every["tag"] == call) & (every["comm"] >= 0)
     rank, started = requests.where(wanted)
     rows = np.zeros(len(started), NOTED)
     for column, of_request in (("enter", "posted"), ("sent", "bytes"), ("received", "bytes")):

@@ -18,7 +18,7 @@ from analyzer.metrics.eager import LEAST_EAGER, EagerLimit
 from analyzer.pairing.parts import Part, Pieces, parts
 from analyzer.pairing.requests import Handed
 from analyzer.trace import MESSAGE, Trace
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 from tracelib.schema.procedures import (
     ARRIVED,
     BUFFERED_SENDS,
@@ -101,7 +101,7 @@ class Probes:
         found.add(np.where(in_time, self._node[probe], -1), sender[other[alike]])
 
 
-_SENT = (What.SEND_DONE, What.PARTITIONED_SEND_DONE)
+_SENT = (RequestKind.SEND_DONE, RequestKind.PARTITIONED_SEND_DONE)
 
 _SENT_MESSAGE = np.dtype([("message", MESSAGE), ("sender", "<i8")])
 """A message and the call (node) that sent it; -1: unknown."""

@@ -16,7 +16,7 @@ from analyzer.parallel import Team
 from analyzer.trace import UNKNOWN, Counters, Losses, State, Trace, TracerTime
 from analyzer.trace import CpuUse as KernelsCpuUse
 from analyzer.trace.sharing import Crowd, Sharing, crowds_of_threads, sharing
-from tracelib.schema import OffCpu
+from tracelib.schema import OffCpuState
 from tracelib.schema.procedures import INIT
 
 
@@ -210,10 +210,10 @@ def _of_rank(trace: Trace, rank: int, rows: np.ndarray) -> np.ndarray:
             for first in calls[starts[calls["call"]]]:
                 sums[3] -= first["inside"]
                 initializing.append((int(first["thread"]), int(first["enter"]), int(first["exit"]) + _LATE_NS))
-    inside = rows["where"] == OffCpu.INSIDE
+    inside = rows["where"] == OffCpuState.INSIDE
     for thread, enter, until in initializing:
         inside &= ~((rows["thread"] == thread) & (rows["time"] >= enter) & (rows["time"] <= until))
-    for place, which in ((0, rows["where"] == OffCpu.OUTSIDE), (3, inside)):
+    for place, which in ((0, rows["where"] == OffCpuState.OUTSIDE), (3, inside)):
         off = min(int(rows["off"][which].sum()), int(sums[place]))
         sums[place + 1], sums[place + 2] = off, min(int(rows["delay"][which].clip(min=0).sum()), off)
     return sums

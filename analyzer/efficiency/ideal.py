@@ -19,7 +19,7 @@ from analyzer.operations.region_events import are_of_regions, outermost_visits
 from analyzer.parallel import Team
 from analyzer.program.model import LeftOut, Program
 from analyzer.replay.failure import ReplayBlocked
-from analyzer.replay.ideal_network import IdealTimes, Left, ideal_times
+from analyzer.replay.ideal_network import FallbackReason, IdealTimes, ideal_times
 from analyzer.replay.simulate import TIME, simulate
 from analyzer.trace import Leftovers, Losses, Trace
 from analyzer.trace.chosen import ranks_lacking
@@ -150,7 +150,7 @@ def _replayed(trace: Trace, team: Team, eager_limit: int | None, *, regions: boo
         program = shared.whole(everywhere=False)
     except TracelibError as error:
         return IdealReplay(None, None, str(error))
-    by_simulator = found == Left.TO_SIMULATOR
+    by_simulator = found == FallbackReason.TO_SIMULATOR
     return ideal_of_program(trace, program, team, eager_limit, regions=regions, by_simulator=by_simulator)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.experiments.columns import KIND, NAME, RANKS, RUN, SCALE, TIME
 from analyzer.experiments.kinds import BURST_KIND, CALL_KIND, CLUSTER_KIND, CPU, MEASURED, REGION_KIND
-from analyzer.models.described_terms import DEFAULTS, Options
-from analyzer.models.model import Model, Prediction
+from analyzer.models.described_terms import DEFAULTS, FitOptions
+from analyzer.models.model import Model, ModelPrediction
 from analyzer.models.study import fit
 from analyzer.models.terms.product import plain
 from tracelib.schema.procedures import FINALIZE, INIT
@@ -41,16 +41,16 @@ _STEADY = 0.05
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedTime:
     """A part at a point: seconds of a rank on average, and of the run's time its share, each with 95 % intervals."""
 
-    time: Prediction
+    time: ModelPrediction
     share: float
     share_interval: tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Part:
+class TimePart:
     """A kind of time. `now` is at the largest setting that was measured; expected: at each point."""
 
     kind: str
@@ -58,7 +58,7 @@ class Part:
     model: Model
     now_s: float
     now_share: float
-    expected: tuple[Expected, ...]
+    expected: tuple[ExpectedTime, ...]
     grows_as: str  # the term that changes it most from now to the last point; "": it is steady
     outside: bool  # it begins or ends a run
 
@@ -74,7 +74,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Growth:
+class TimeGrowth:
     """parts: those whose share grows most first, what begins and ends a run last. run_s: a rank's mean time at the
     points, by the sum of the parts."""
 
@@ -82,7 +82,7 @@ class Growth:
     parameters: tuple[str, ...]
     largest: Mapping[str, float]
     points: tuple[Mapping[str, float], ...]
-    parts: tuple[Part, ...]
+    parts: tuple[TimePart, ...]
     now_s: float
     run_s: tuple[float, ...]
     notes: tuple[str, ...] = field(default=())
@@ -93,8 +93,8 @@ def growth(
     factors: Sequence[str],
     points: Sequence[Mapping[str, float]] = (),
     terms: str | None = None,
-    options: Options = DEFAULTS,
-) -> Growth:
+    options: FitOptions = DEFAULTS,
+) -> TimeGrowth:
     """Model all kinds of time in a table that `table` makes by kinds: a row for each kind and run.
 
     factors: columns that may matter; points: values of some of these, the others are as at the largest setting.
@@ -120,10 +120,10 @@ def growth(
         whole = now_s + (now[key] if _outside(key) else 0.0)
         expected = tuple(_expected(time, total, _outside(key)) for time, total in zip(then[key], run_s, strict=True))
         grows = _grows_as(model, largest, at[-1])
-        found.append(Part(*key, model, now[key], now[key] / whole, expected, grows, _outside(key)))
+        found.append(TimePart(*key, model, now[key], now[key] / whole, expected, grows, _outside(key)))
     order = sorted(found, key=lambda p: (p.outside, -p.growth, -p.expected[-1].time.value, p.kind, p.name))
     runs = int(frame[RUN].nunique())
-    return Growth(runs, parameters, largest, at, tuple(order), now_s, run_s, tuple(notes))
+    return TimeGrowth(runs, parameters, largest, at, tuple(order), now_s, run_s, tuple(notes))
 
 
 def _checked(frame: pandas.DataFrame) -> pandas.DataFrame:
@@ -213,7 +213,7 @@ def _outside(key: Key) -> bool:
 
 
 def _fitted(
-    measured: pandas.DataFrame, parameters: Sequence[str], terms: str | None, options: Options
+    measured: pandas.DataFrame, parameters: Sequence[str], terms: str | None, options: FitOptions
 ) -> dict[Key, tuple[pandas.DataFrame, Model]]:
     """Fit a model to each kind of time; returns the rows and the model by kind.
 
@@ -247,7 +247,7 @@ def _now(rows: pandas.DataFrame, largest: Mapping[str, float]) -> float:
     return float(rows[TIME][there].mean()) if there.any() else 0.0
 
 
-def _expected(time: Prediction, run_s: float, outside: bool) -> Expected:
+def _expected(time: ModelPrediction, run_s: float, outside: bool) -> ExpectedTime:
     """Return the expected time. outside: the run's time is without it."""
     others = run_s if outside else max(run_s - max(time.value, 0.0), 0.0)
 
@@ -255,7 +255,7 @@ def _expected(time: Prediction, run_s: float, outside: bool) -> Expected:
         seconds = max(seconds, 0.0)
         return 1.0 if np.isinf(seconds) else seconds / max(seconds + others, 1e-300)
 
-    return Expected(time, share(time.value), (share(time.interval[0]), share(time.interval[1])))
+    return ExpectedTime(time, share(time.value), (share(time.interval[0]), share(time.interval[1])))
 
 
 def _grows_as(model: Model, largest: Mapping[str, float], point: Mapping[str, float]) -> str:

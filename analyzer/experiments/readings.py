@@ -11,7 +11,7 @@ from analyzer.pairing.requests import windows_of_rank
 from analyzer.trace import UNKNOWN, Counters, Trace
 from analyzer.trace.system import BUSY, NodeSamples
 from tracelib.schema import COUNTER_SET_TYPE
-from tracelib.schema.node import SYSTEM, Kind
+from tracelib.schema.node import SYSTEM, SampleKind
 
 
 def counted_between(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
@@ -80,11 +80,11 @@ def sampled_between(trace: Trace, node: int, visits: np.ndarray) -> dict[str, np
 
 
 def _means(samples: NodeSamples, name: str, visits: np.ndarray) -> np.ndarray:
-    kind = SYSTEM[name][1] if name != BUSY else Kind.CPU_TIME
+    kind = SYSTEM[name][1] if name != BUSY else SampleKind.CPU_TIME
     length = np.diff(samples.time)
-    if kind is Kind.GAUGE:
+    if kind is SampleKind.GAUGE:
         level = samples.values[name][1:].astype(float)
-    elif kind is Kind.CPU_TIME:
+    elif kind is SampleKind.CPU_TIME:
         level = samples.cpu_share(name)
     else:
         level = samples.increase(name) / np.maximum(length, 1) * 1e9

@@ -13,7 +13,7 @@ _EXPECTED = "expected NAME=ARG2 (the second argument), NAME=ARG:-n (what follows
 
 
 @dataclass(frozen=True)
-class Setting:
+class RunFactor:
     """A factor and where a run says it: exactly one of position, word and pattern."""
 
     name: str
@@ -22,7 +22,7 @@ class Setting:
     pattern: re.Pattern[str] | None = None  # its first group in the name of the file
 
     @classmethod
-    def parse(cls, text: str) -> Setting:
+    def parse(cls, text: str) -> RunFactor:
         """Parse "n=ARG1", "n=ARG:-n" or "n=FILE:n([0-9]+)". Raises ValueError that says what is wrong."""
         found = _FORM.fullmatch(text)
         if not found:

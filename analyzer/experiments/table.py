@@ -33,7 +33,7 @@ from analyzer.experiments.external_data import REPLY, add_ganglia, network_colum
 from analyzer.experiments.filters import observable_of, outliers, select
 from analyzer.experiments.formats import is_table, read_table
 from analyzer.experiments.groupings import KINDS
-from analyzer.experiments.run_factors import Setting
+from analyzer.experiments.run_factors import RunFactor
 from analyzer.metrics.region_parameters import parameter_column
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
@@ -100,11 +100,11 @@ def _with_time(frames: Sequence[pandas.DataFrame]) -> list[pandas.DataFrame]:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TableOptions:
     """Options of a table; see docs/analyze-table.md."""
 
     by: tuple[str, ...] = ()  # kinds of time (KINDS) instead of executions of regions
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[RunFactor, ...] = ()
     network: str = ""  # a model of the network, whose parameters become columns
     message_size: int = 1  # bytes: of which messages
     ganglia: tuple[str, ...] = ()  # metrics
@@ -118,7 +118,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Found:
+class ExperimentTable:
     """A table, and what is not in it."""
 
     frame: pandas.DataFrame
@@ -128,14 +128,16 @@ class Found:
     problems: tuple[tuple[str, str], ...] = field(default=())  # file, line
 
 
-def table(inputs: Sequence[str | os.PathLike[str]], wanted: Wanted | None = None, team: Team | None = None) -> Found:
+def table(
+    inputs: Sequence[str | os.PathLike[str]], wanted: TableOptions | None = None, team: Team | None = None
+) -> ExperimentTable:
     """Make the table of some runs (files that `open_trace` opens) and tables (.csv, .parquet, .xml), one after the
     other.
 
     In this order: rows are made and joined, columns computed, rows selected, repeated measurements put together, and
     outliers removed. Collective over the team. Raises TracelibError.
     """
-    wanted, team = wanted or Wanted(), team or Team()
+    wanted, team = wanted or TableOptions(), team or Team()
     frames, factors, problems = [], list[str](), []
     for name in inputs:
         path = Path(name)
@@ -161,7 +163,7 @@ def table(inputs: Sequence[str | os.PathLike[str]], wanted: Wanted | None = None
     if wanted.rule and len(frame):
         removed = outliers(frame, wanted.observable or observable_of(frame), _needed(chosen), wanted.rule)
     frame = frame[~removed].reset_index(drop=True)
-    return Found(frame, chosen, left_out, int(removed.sum()), tuple(problems))
+    return ExperimentTable(frame, chosen, left_out, int(removed.sum()), tuple(problems))
 
 
 def _check(frame: pandas.DataFrame, factors: Sequence[str]) -> None:
@@ -176,7 +178,7 @@ def _needed(factors: tuple[str, ...]) -> tuple[str, ...]:
     return factors
 
 
-def _of_run(path: Path, wanted: Wanted, team: Team) -> tuple[pandas.DataFrame, tuple[str, ...], list[str]]:
+def _of_run(path: Path, wanted: TableOptions, team: Team) -> tuple[pandas.DataFrame, tuple[str, ...], list[str]]:
     """Return the rows of one run, the columns of its factors, and its faults."""
     trace = open_trace(path, team)
     try:

@@ -10,9 +10,9 @@ from typing import Annotated, Any, TypedDict
 
 from analyzer.arguments import Count, Factor, Natural, Range
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import Configuration
+from analyzer.machine.cfg import MachineConfiguration
 from analyzer.machine.description import Machine
-from analyzer.machine.options import Overrides, changed, read_machine
+from analyzer.machine.options import MachineOverrides, changed, read_machine
 from analyzer.machine.parameters import MB, parameter, value_of
 from analyzer.results.machine_choice import MachineChoice
 from analyzer.results.open_part import IterationChoice
@@ -154,15 +154,15 @@ def machine_choice(machine: MachineArgument | None, options: Mapping[str, Any]) 
     return MachineChoice(None if machine is None else os.fspath(machine), changes)
 
 
-def configuration(machine: MachineArgument | None, options: Mapping[str, Any]) -> Configuration:
+def configuration(machine: MachineArgument | None, options: Mapping[str, Any]) -> MachineConfiguration:
     """Return the machine that is named, by default an ideal one, and factors of modules."""
     changes = _overrides(options)
     if isinstance(machine, Machine):
-        return Configuration(changed(machine, changes))
+        return MachineConfiguration(changed(machine, changes))
     return read_machine(None if machine is None else os.fspath(machine), changes)
 
 
-def _overrides(options: Mapping[str, Any]) -> Overrides:
+def _overrides(options: Mapping[str, Any]) -> MachineOverrides:
     given = dict(options)
     if "latency" in given:
         given["latency_s"] = _amount("latency", given.pop("latency"))
@@ -172,7 +172,7 @@ def _overrides(options: Mapping[str, Any]) -> Overrides:
         given["bandwidth_mb"] = 0.0 if math.isinf(amount) else amount
     if "eager" in given:
         given["eager_limit"] = size_bytes("eager", given.pop("eager"))
-    return Overrides(**given)
+    return MachineOverrides(**given)
 
 
 def _amount(name: str, value: str | float) -> float:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # an analysis is imported when it is asked for
     from analyzer.results.diff import DiffResult
     from analyzer.results.efficiency import EfficiencyResult
     from analyzer.results.speedup import PredictResult, SpeedupResult, VariantsResult
-    from analyzer.speedup_model.parameters import Parameters
+    from analyzer.speedup_model.parameters import SpeedupParameters
 
 RunArgument = Run | PathArgument
 """A run that is open, or the path of one."""
@@ -145,7 +145,7 @@ def _scaling(options: ScalingOptions) -> str | None:
     return scaling
 
 
-def _measuring(runs: Sequence[RunArgument], options: ScalingOptions) -> list[Parameters]:
+def _measuring(runs: Sequence[RunArgument], options: ScalingOptions) -> list[SpeedupParameters]:
     """Compute the parameters of the speedup model of runs."""
     from analyzer.results.speedup import measure_runs
 

@@ -23,7 +23,7 @@ MOST_NODES = 1 << 31
 
 
 @dataclass(frozen=True)
-class Sample:
+class ApplicationRuns:
     """Runs of the application; arrays of shape (n,), times in s."""
 
     nodes: np.ndarray  # int64
@@ -41,7 +41,7 @@ class Application:
 
     name: str
     deviations: dict[str, float]  # by model: standard deviation of measured / predicted - 1
-    runs: Callable[[np.ndarray, np.random.Generator], Sample]
+    runs: Callable[[np.ndarray, np.random.Generator], ApplicationRuns]
 
 
 def measured_application(path: str | Path) -> Application:
@@ -96,7 +96,7 @@ def _application(path: str | Path, columns: Mapping[str, np.ndarray], models: Se
     nodes = columns[NODES]
     if (nodes != np.rint(nodes)).any() or nodes.max() > MOST_NODES:
         raise TracelibError(f"{path}: nodes are whole numbers of up to {MOST_NODES}")
-    known = Sample(nodes.astype(np.int64), columns[MEASURED], {name: columns[name] for name in models})
+    known = ApplicationRuns(nodes.astype(np.int64), columns[MEASURED], {name: columns[name] for name in models})
     with np.errstate(over="ignore"):  # then there is an endless one
         deviations = {name: float(np.sqrt(np.mean((known.run_s / columns[name] - 1) ** 2))) for name in models}
     for name, deviation in deviations.items():
@@ -119,6 +119,6 @@ def _numbers(path: str | Path, line: int, row: list[str], columns: int) -> list[
     return found
 
 
-def _drawn(known: Sample, count: int, rng: np.random.Generator) -> Sample:
+def _drawn(known: ApplicationRuns, count: int, rng: np.random.Generator) -> ApplicationRuns:
     rows = rng.integers(len(known.nodes), size=count)
-    return Sample(known.nodes[rows], known.run_s[rows], {k: v[rows] for k, v in known.predictions_s.items()})
+    return ApplicationRuns(known.nodes[rows], known.run_s[rows], {k: v[rows] for k, v in known.predictions_s.items()})

@@ -17,7 +17,7 @@ from analyzer.errors import TracelibError
 from analyzer.jobs.workload import Workload
 
 
-class Policy(StrEnum):
+class QueuePolicy(StrEnum):
     """Rule that says which jobs of the queue start when nodes are free."""
 
     FCFS = "fcfs"  # in order of submission only
@@ -34,7 +34,7 @@ class Policy(StrEnum):
     @property
     def needs_estimates(self) -> bool:
         """Check whether the policy uses estimates of how long jobs will take."""
-        return self not in (Policy.FCFS, Policy.FIRST_FIT)
+        return self not in (QueuePolicy.FCFS, QueuePolicy.FIRST_FIT)
 
     @property
     def label(self) -> str:
@@ -42,11 +42,11 @@ class Policy(StrEnum):
 
 
 _TITLES = {
-    Policy.FCFS: "FCFS",
-    Policy.FIRST_FIT: "First Fit",
-    Policy.BACKFILL_PREDICTIVE: "B. predictive",
-    Policy.BACKFILL_FIRST_FIT: "B. first fit",
-    Policy.EASY: "EASYBackfilling",
+    QueuePolicy.FCFS: "FCFS",
+    QueuePolicy.FIRST_FIT: "First Fit",
+    QueuePolicy.BACKFILL_PREDICTIVE: "B. predictive",
+    QueuePolicy.BACKFILL_FIRST_FIT: "B. first fit",
+    QueuePolicy.EASY: "EASYBackfilling",
 }
 
 
@@ -99,7 +99,7 @@ class Schedule:
         return 1 - self.finished_share - self.cancelled_share
 
 
-def schedule(workload: Workload, nodes: int, policy: Policy, estimate_s: np.ndarray | None = None) -> Schedule:
+def schedule(workload: Workload, nodes: int, policy: QueuePolicy, estimate_s: np.ndarray | None = None) -> Schedule:
     """Run all jobs on `nodes` nodes. estimate_s: (n,), s; None: the run times themselves, so that none is cancelled.
 
     Raises TracelibError for a job that needs more nodes than there are.
@@ -130,7 +130,7 @@ def _check_range(submit: np.ndarray, run: np.ndarray, estimate: np.ndarray) -> N
         raise TracelibError("the jobs together take longer than can be simulated", "times are in s")
 
 
-def _simulate(policy: Policy, nodes: int, *columns: np.ndarray) -> None:
+def _simulate(policy: QueuePolicy, nodes: int, *columns: np.ndarray) -> None:
     pointers = [pointer(column, "int64_t *") if len(column) else ffi.NULL for column in columns]
     cluster = lib.cluster_new(len(columns[0]), policy.number, nodes, *pointers)
     if cluster == ffi.NULL:

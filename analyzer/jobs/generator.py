@@ -99,7 +99,7 @@ CLASSES = (
 
 
 @dataclass(frozen=True)
-class Design:
+class WorkloadDesign:
     """Settings of a generated workload; defaults are the study's cluster `burdeos` and its numbers of jobs."""
 
     jobs: int = 1674
@@ -121,7 +121,7 @@ class Design:
             )
 
 
-def generate(design: Design, share: float, seed: int) -> Workload:
+def generate(design: WorkloadDesign, share: float, seed: int) -> Workload:
     """Generate a workload in which the application has this share (0 to 1, exclusive) of all node time.
 
     The run times of other jobs, and with them the times between all jobs, are scaled until it has.
@@ -144,7 +144,7 @@ def generate(design: Design, share: float, seed: int) -> Workload:
     )
 
 
-def _others(design: Design, jobs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _others(design: WorkloadDesign, jobs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Draw jobs of all classes: nodes, run times (s), and arrivals (0 to 1)."""
     parts = np.array([one.part for one in design.classes])
     counts = rng.multinomial(jobs, parts / parts.sum())

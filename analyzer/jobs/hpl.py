@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from analyzer.jobs.application import Application, Sample
+from analyzer.jobs.application import Application, ApplicationRuns
 
 CORES = 8
 """CPU cores of a node; HPL runs one process on each."""
@@ -41,7 +41,7 @@ def theoretical_s(n: np.ndarray, nb: np.ndarray, p: np.ndarray, q: np.ndarray) -
 
 
 @dataclass(frozen=True)
-class Predictor:
+class HplPredictor:
     """A model and how far runs lie from it: the standard deviation of measured / predicted - 1."""
 
     name: str
@@ -49,8 +49,8 @@ class Predictor:
     model: Model
 
 
-SELECTED = Predictor("T_AIC", 0.136, selected_s)
-THEORETICAL = Predictor("T_theo", 0.291, theoretical_s)
+SELECTED = HplPredictor("T_AIC", 0.136, selected_s)
+THEORETICAL = HplPredictor("T_theo", 0.291, theoretical_s)
 
 SIZES = (9216, 15360, 21504, 27648, 33792)
 BLOCKS = (8, 9, 10, 12, 14, 20)
@@ -65,7 +65,7 @@ def grids(nodes: int) -> list[tuple[int, int]]:
     return [(p, q) for p in ROWS for q in COLUMNS if -(-p * q // CORES) == nodes]
 
 
-def runs(nodes: np.ndarray, rng: np.random.Generator) -> Sample:
+def runs(nodes: np.ndarray, rng: np.random.Generator) -> ApplicationRuns:
     """Draw runs of HPL on given numbers of nodes: times in s, and each model's prediction.
 
     The measured runs of the study are not known. Its better model stands for them, with its own deviation, in sizes and
@@ -77,7 +77,7 @@ def runs(nodes: np.ndarray, rng: np.random.Generator) -> Sample:
     while (low := factor < LEAST).any():
         factor[low] = 1 + SELECTED.deviation * rng.standard_normal(int(low.sum()))
     predicted = {one.name: one.model(n, nb, p, q) for one in (SELECTED, THEORETICAL)}
-    return Sample(nodes, predicted[SELECTED.name] * factor, predicted)
+    return ApplicationRuns(nodes, predicted[SELECTED.name] * factor, predicted)
 
 
 def _grid(nodes: int, rng: np.random.Generator) -> tuple[int, int]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analyzer.jobs.cluster import Policy, Schedule, schedule
-from analyzer.jobs.generator import Design, generate
+from analyzer.jobs.cluster import QueuePolicy, Schedule, schedule
+from analyzer.jobs.generator import WorkloadDesign, generate
 from analyzer.jobs.workload import Workload
 
 NOBODY = ""
@@ -39,17 +39,19 @@ def smallest_k(workload: Workload, model: str, deviation: float) -> int:
 
 
 @dataclass(frozen=True)
-class Study:
+class WorkloadStudy:
     """Workloads of a study, and the policies and models tried on each."""
 
-    design: Design
+    design: WorkloadDesign
     shares: tuple[float, ...]  # of the application in all node time, 0 to 1
     ks: tuple[float, ...]
     seeds: tuple[int, ...]
-    policies: tuple[Policy, ...] = tuple(Policy)
+    policies: tuple[QueuePolicy, ...] = tuple(QueuePolicy)
 
 
-def run_study(study: Study, progress: Callable[[str], None] = lambda text: None) -> tuple[pd.DataFrame, pd.DataFrame]:
+def run_study(
+    study: WorkloadStudy, progress: Callable[[str], None] = lambda text: None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Simulate all runs and compare models two by two.
 
     Returns:
@@ -78,7 +80,7 @@ Key = tuple[str, float, bool]
 """Model, k, whether this is its smallest k without cancelled jobs."""
 
 
-def _trials(study: Study, workload: Workload, policy: Policy) -> Iterator[tuple[Key, Schedule]]:
+def _trials(study: WorkloadStudy, workload: Workload, policy: QueuePolicy) -> Iterator[tuple[Key, Schedule]]:
     nodes = study.design.nodes
     if not policy.needs_estimates:
         yield (NOBODY, 0.0, False), schedule(workload, nodes, policy)
@@ -127,14 +129,14 @@ def _gain(mine: float, other: float) -> float:
 
 
 @dataclass(frozen=True)
-class Mean:
+class WorkloadMean:
     """A mean over workloads, and the half width of its 95 % confidence interval (None: of one workload)."""
 
     value: float
     half: float | None
 
     @classmethod
-    def of(cls, values: Sequence[float] | pd.Series) -> Mean:
+    def of(cls, values: Sequence[float] | pd.Series) -> WorkloadMean:
         """Compute mean and interval by Student's t from the values, one of each workload."""
         numbers = np.asarray(values, float)
         if len(numbers) < 2:

@@ -28,7 +28,7 @@ SIMULATED = "; Note: simulated by analyze schedule"
 """First line of what it writes."""
 
 
-class Field(IntEnum):
+class SwfField(IntEnum):
     """Columns of a log, from 0. Times in s."""
 
     NUMBER, SUBMIT, WAIT, RUN, PROCESSORS, CPU_TIME, MEMORY = range(7)
@@ -36,7 +36,7 @@ class Field(IntEnum):
     EXECUTABLE, QUEUE, PARTITION, PRECEDING, THINK_TIME = range(13, 18)
 
 
-class Status(IntEnum):
+class JobStatus(IntEnum):
     """Outcome of a job."""
 
     FAILED, COMPLETED = 0, 1
@@ -44,7 +44,7 @@ class Status(IntEnum):
 
 
 @dataclass(frozen=True)
-class Log:
+class JobLog:
     """Jobs as a log has them, in its order."""
 
     rows: np.ndarray  # float64 (n, 18)
@@ -71,7 +71,7 @@ class Log:
         return f"{lines} no jobs of 18 numbers and left out: {named}{more}"
 
 
-def read_swf(path: str | Path) -> Log:
+def read_swf(path: str | Path) -> JobLog:
     """Read a log, plain or .gz. Raises TracelibError if the file cannot be read or holds no job."""
     try:
         data = Path(path).read_bytes()
@@ -89,7 +89,7 @@ def read_swf(path: str | Path) -> Log:
             rows.append(row)
         elif line.strip():
             bad.append((number, line.strip()))
-    log = Log(np.array(rows, float).reshape(-1, len(Field)), tuple(comments), tuple(bad))
+    log = JobLog(np.array(rows, float).reshape(-1, len(SwfField)), tuple(comments), tuple(bad))
     if not rows:
         raise TracelibError(
             f"{path} has no jobs" + (f": {log.bad_lines}" if bad else ""), "a log has 18 numbers a line"
@@ -102,10 +102,10 @@ def _row(line: str) -> list[float] | None:
         row = [float(word) for word in line.split()]
     except ValueError:
         return None
-    return row if len(row) == len(Field) and all(abs(value) < _EXACT for value in row) else None
+    return row if len(row) == len(SwfField) and all(abs(value) < _EXACT for value in row) else None
 
 
-def write_swf(log: Log, path: str | Path) -> None:
+def write_swf(log: JobLog, path: str | Path) -> None:
     """Write the log, without its bad lines. Read again it is equal."""
     lines = [" ".join(map(_word, row)) for row in log.rows.tolist()]
     for before, line in reversed(log.comments):
@@ -119,7 +119,7 @@ def _word(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Usable:
+class UsableJobs:
     """The jobs of a log that can be simulated."""
 
     workload: Workload
@@ -129,11 +129,13 @@ class Usable:
     without: str  # how many jobs were left out, and why; "": none
 
 
-def usable_jobs(log: Log, nodes: int) -> Usable:
+def usable_jobs(log: JobLog, nodes: int) -> UsableJobs:
     """Return the jobs with a run time and a number of processors, up to `nodes`, in order of submission."""
     rows = log.rows
-    width = np.where(rows[:, Field.PROCESSORS] > 0, rows[:, Field.PROCESSORS], rows[:, Field.REQUESTED_PROCESSORS])
-    run, submit = rows[:, Field.RUN], rows[:, Field.SUBMIT]
+    width = np.where(
+        rows[:, SwfField.PROCESSORS] > 0, rows[:, SwfField.PROCESSORS], rows[:, SwfField.REQUESTED_PROCESSORS]
+    )
+    run, submit = rows[:, SwfField.RUN], rows[:, SwfField.SUBMIT]
     unknown = (run < 0) | (width < 1) | (submit < 0) | (run > LONGEST_S) | (submit > LONGEST_S)
     wide = ~unknown & (width > nodes)
     left_out = [
@@ -144,8 +146,8 @@ def usable_jobs(log: Log, nodes: int) -> Usable:
     chosen = chosen[np.argsort(submit[chosen], kind="stable")]
     if not len(chosen):
         raise TracelibError("no job of the log can be simulated", _counted(left_out))
-    asked = np.clip(rows[chosen, Field.REQUESTED_TIME], UNKNOWN, LONGEST_S)
-    return Usable(
+    asked = np.clip(rows[chosen, SwfField.REQUESTED_TIME], UNKNOWN, LONGEST_S)
+    return UsableJobs(
         Workload(submit[chosen], np.ceil(width[chosen]).astype(np.int64), run[chosen]),
         np.where(asked > 0, asked, run[chosen]),
         int((asked > 0).sum()),
@@ -158,25 +160,25 @@ def _counted(left_out: list[tuple[int, str]]) -> str:
     return "; ".join(f"{number} {why}" for number, why in left_out if number)
 
 
-def log_of(outcome: Schedule, estimate_s: np.ndarray, title: str) -> Log:
+def log_of(outcome: Schedule, estimate_s: np.ndarray, title: str) -> JobLog:
     """Make a log of a simulated workload. Executable 1 is the application; times are in whole s, as in the format."""
     workload = outcome.workload
-    rows = np.full((len(workload), len(Field)), float(UNKNOWN))
-    rows[:, Field.NUMBER] = np.arange(1, len(workload) + 1)
-    rows[:, Field.SUBMIT] = np.rint(workload.submit_s - workload.submit_s[0])
-    rows[:, Field.RUN] = np.rint(outcome.used_s)
-    rows[:, Field.PROCESSORS] = rows[:, Field.REQUESTED_PROCESSORS] = workload.nodes
-    rows[:, Field.REQUESTED_TIME] = np.rint(estimate_s)
-    rows[:, Field.EXECUTABLE] = np.where(workload.application, 1, 2)
+    rows = np.full((len(workload), len(SwfField)), float(UNKNOWN))
+    rows[:, SwfField.NUMBER] = np.arange(1, len(workload) + 1)
+    rows[:, SwfField.SUBMIT] = np.rint(workload.submit_s - workload.submit_s[0])
+    rows[:, SwfField.RUN] = np.rint(outcome.used_s)
+    rows[:, SwfField.PROCESSORS] = rows[:, SwfField.REQUESTED_PROCESSORS] = workload.nodes
+    rows[:, SwfField.REQUESTED_TIME] = np.rint(estimate_s)
+    rows[:, SwfField.EXECUTABLE] = np.where(workload.application, 1, 2)
     lines = ("; Version: 2.2", f"; Computer: {title}", f"; MaxNodes: {outcome.nodes}", f"; MaxProcs: {outcome.nodes}")
-    return with_waits(Log(rows, tuple((0, line) for line in lines)), np.arange(len(workload)), outcome)
+    return with_waits(JobLog(rows, tuple((0, line) for line in lines)), np.arange(len(workload)), outcome)
 
 
-def with_waits(log: Log, row: np.ndarray, outcome: Schedule) -> Log:
+def with_waits(log: JobLog, row: np.ndarray, outcome: Schedule) -> JobLog:
     """Return the log with the waiting times and the ends of a simulation; row: of each of its jobs."""
     rows = log.rows.copy()
-    rows[row, Field.WAIT] = np.rint(outcome.wait_s)
-    rows[row, Field.RUN] = np.where(outcome.cancelled, np.rint(outcome.used_s), rows[row, Field.RUN])
-    rows[row, Field.STATUS] = np.where(outcome.cancelled, Status.CANCELLED, Status.COMPLETED)
+    rows[row, SwfField.WAIT] = np.rint(outcome.wait_s)
+    rows[row, SwfField.RUN] = np.where(outcome.cancelled, np.rint(outcome.used_s), rows[row, SwfField.RUN])
+    rows[row, SwfField.STATUS] = np.where(outcome.cancelled, JobStatus.CANCELLED, JobStatus.COMPLETED)
     comments = ((0, SIMULATED), *(comment for comment in log.comments if comment[1] != SIMULATED))
     return replace(log, rows=rows, comments=comments, bad=())

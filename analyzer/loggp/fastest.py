@@ -9,7 +9,7 @@ _SPREAD = 0x9E3779B97F4A7C15
 NEVER = np.iinfo(np.int64).max
 
 
-class Fastest:
+class FastestMessages:
     """Least times by kind, of all messages and of each eighth of them.
 
     What the slowest of the eighths' fastest needs more than the fastest of all says how much of it is luck. The
@@ -36,7 +36,7 @@ class Fastest:
         self._count[rows] += number
         np.minimum.at(self._time, (rows[place], batch.astype(np.int64)), time_ns)
 
-    def take(self, other: Fastest) -> None:
+    def take(self, other: FastestMessages) -> None:
         """Merge the least times of another collection."""
         rows = self._of(np.array(list(other._row), np.int64))
         self._choose_sizes(rows, other._time.min(axis=1), other._size)

@@ -17,7 +17,7 @@ WITHIN_ERRORS = 2.0
 
 
 @dataclass(frozen=True)
-class Line:
+class CostLine:
     """time(s) = start + slope (s - 1): seconds at one byte, and for each further byte; with 95 % intervals.
 
     A line of large messages may be steep, and below 0 at one byte. It holds for its own sizes all the same, but its
@@ -38,7 +38,7 @@ class Line:
         return self.start + self.slope * (np.asarray(size, float) - 1)
 
 
-def fit_line(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: np.ndarray) -> Line:
+def fit_line(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: np.ndarray) -> CostLine:
     """Fit a line that is never below 0 at its sizes and does not fall, by weighted least squares.
 
     Where the best line falls, the flat one counts. Where it begins below 0, or is below 0 at one byte by no more than
@@ -54,28 +54,28 @@ def fit_line(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance:
     x = np.asarray(size, float) - 1
     if len(x) < 2:
         value = max(float(time_s[0]), 0.0) if len(x) else float("nan")
-        return Line(value, 0.0, (-np.inf, np.inf), (-np.inf, np.inf))
+        return CostLine(value, 0.0, (-np.inf, np.inf), (-np.inf, np.inf))
     free, error = _free_line(x, time_s, weight, variance)
     if free.slope < 0:
         flat = max(float(np.average(time_s, weights=weight)), 0.0)
         aside = (free.start_ci[1] - free.start_ci[0]) / 2
-        return Line(flat, 0.0, (flat - aside, flat + aside), (0.0, max(free.slope_ci[1], 0.0)))
+        return CostLine(flat, 0.0, (flat - aside, flat + aside), (0.0, max(free.slope_ci[1], 0.0)))
     at = _zero_at(free, float(x[0]), error)
     if at is None:
         return free
     slope = max(float(weight @ ((x - at) * time_s)) / float(weight @ (x - at) ** 2), 0.0)
     aside = (free.slope_ci[1] - free.slope_ci[0]) / 2
-    return Line(-slope * at, slope, (0.0, max(free.start_ci[1], 0.0)), (slope - aside, slope + aside))
+    return CostLine(-slope * at, slope, (0.0, max(free.start_ci[1], 0.0)), (slope - aside, slope + aside))
 
 
-def _zero_at(line: Line, first: float, error: float) -> float | None:
+def _zero_at(line: CostLine, first: float, error: float) -> float | None:
     """Find the bytes beyond one at which a line has to be 0. None: nowhere below 0 that matters."""
     if line.start + line.slope * first < 0:
         return first
     return 0.0 if -WITHIN_ERRORS * error <= line.start < 0 else None
 
 
-def _free_line(x: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: np.ndarray) -> tuple[Line, float]:
+def _free_line(x: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: np.ndarray) -> tuple[CostLine, float]:
     """Fit the line of least squares over x. Return it and the standard error of its start (0 if not known)."""
     centre = float(np.average(x, weights=weight))
     across = x - centre
@@ -84,7 +84,7 @@ def _free_line(x: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: 
     start = mean - slope * centre
     freedom = len(x) - 2
     if not freedom:
-        return Line(start, slope, (-np.inf, np.inf), (-np.inf, np.inf)), 0.0
+        return CostLine(start, slope, (-np.inf, np.inf), (-np.inf, np.inf)), 0.0
     left = time_s - mean - slope * across
     to_mean, to_slope = weight / weight.sum(), weight * across / spread
     to_start = to_mean - centre * to_slope
@@ -93,7 +93,7 @@ def _free_line(x: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: 
     errors = np.sqrt(wider * variance)
     of_start, of_slope = float(np.hypot.reduce(to_start * errors)), float(np.hypot.reduce(to_slope * errors))
     starts, slopes = student(freedom) * of_start, student(freedom) * of_slope
-    return Line(start, slope, (start - starts, start + starts), (slope - slopes, slope + slopes)), of_start
+    return CostLine(start, slope, (start - starts, start + starts), (slope - slopes, slope + slopes)), of_start
 
 
 def student(freedom: int) -> float:

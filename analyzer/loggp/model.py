@@ -20,7 +20,7 @@ import numpy as np
 from analyzer.atomic_file import whole_file
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
-from analyzer.loggp.lines import Line
+from analyzer.loggp.lines import CostLine
 
 FORMAT = "tracelib-loggp"
 VERSION = 2
@@ -28,22 +28,22 @@ VERSION = 2
 
 
 @dataclass(frozen=True)
-class Interval:
+class SizeInterval:
     """Sizes of one behaviour: the smallest and the largest that was measured, and the two lines."""
 
     from_bytes: int
     to_bytes: int
-    overhead: Line  # o, O
-    gap: Line  # g, G
+    overhead: CostLine  # o, O
+    gap: CostLine  # g, G
 
 
 @dataclass(frozen=True)
-class Piece:
+class LinePiece:
     """Sizes over which the way of a message is one line."""
 
     from_bytes: int
     to_bytes: int
-    way: Line
+    way: CostLine
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class LoOgGP(InNotebook):
 
     latency_s: float
     latency_ci: tuple[float, float]
-    intervals: tuple[Interval, ...]
-    pieces: tuple[Piece, ...] = ()
+    intervals: tuple[SizeInterval, ...]
+    pieces: tuple[LinePiece, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def overhead(self, size: Any) -> Any:
@@ -102,8 +102,8 @@ class LoOgGP(InNotebook):
 
         Raises KeyError, TypeError or ValueError for data that are no model.
         """
-        intervals = tuple(Interval(*_range(i), _line(i, "o", "O"), _line(i, "g", "G")) for i in data["intervals"])
-        pieces = tuple(Piece(*_range(p), _line(p, "t", "T")) for p in data.get("ways", ()))
+        intervals = tuple(SizeInterval(*_range(i), _line(i, "o", "O"), _line(i, "g", "G")) for i in data["intervals"])
+        pieces = tuple(LinePiece(*_range(p), _line(p, "t", "T")) for p in data.get("ways", ()))
         ranges = [[(p.from_bytes, p.to_bytes) for p in parts] for parts in (intervals, pieces)]
         if any(a[1] >= b[0] for parts in ranges for a, b in pairwise(parts)):
             raise ValueError("intervals overlap or do not ascend")
@@ -140,7 +140,7 @@ class LoOgGP(InNotebook):
             raise TracelibError(f"{path} is no model of a network: {error}", hint) from error
 
 
-def _along(parts: Sequence[Interval | Piece], lines: Sequence[Line], size: Any) -> Any:
+def _along(parts: Sequence[SizeInterval | LinePiece], lines: Sequence[CostLine], size: Any) -> Any:
     """Evaluate each size by the line of its part. Sizes between two parts go to the nearer one; empty messages count as
     1 byte."""
     size = np.maximum(np.asarray(size, float), 1.0)
@@ -150,7 +150,7 @@ def _along(parts: Sequence[Interval | Piece], lines: Sequence[Line], size: Any) 
     return np.maximum(start[place] + slope[place] * (size - 1), 0.0)[()]
 
 
-def _line_json(line: Line, start: str, slope: str, from_bytes: int) -> dict[str, Any]:
+def _line_json(line: CostLine, start: str, slope: str, from_bytes: int) -> dict[str, Any]:
     known = line.start_s is not None
     time_s = {} if known else {f"{start}_from_s": float(line(np.array(from_bytes)))}
     return {
@@ -166,14 +166,16 @@ def _ends(interval: tuple[float, float]) -> list[float] | None:
     return list(interval) if all(map(math.isfinite, interval)) else None
 
 
-def _line(data: Mapping[str, Any], start: str, slope: str) -> Line:
+def _line(data: Mapping[str, Any], start: str, slope: str) -> CostLine:
     """Read the line of `_line_json`. A line whose start is not known goes through the time of its smallest size."""
     per_byte = _number(data[f"{slope}_s_per_byte"])
     if data[f"{start}_s"] is None:
         at_one = _number(data[f"{start}_from_s"]) - per_byte * (int(data["from_bytes"]) - 1)
     else:
         at_one = _number(data[f"{start}_s"])
-    return Line(at_one, per_byte, _interval(data.get(f"{start}_s_ci")), _interval(data.get(f"{slope}_s_per_byte_ci")))
+    return CostLine(
+        at_one, per_byte, _interval(data.get(f"{start}_s_ci")), _interval(data.get(f"{slope}_s_per_byte_ci"))
+    )
 
 
 def _interval(ends: Any) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analyzer.loggp.clock_pairs import ClockPairs
-from analyzer.loggp.fastest import BATCHES, NEVER, Fastest
+from analyzer.loggp.fastest import BATCHES, NEVER, FastestMessages
 from analyzer.loggp.messages_in_calls import call_at, messages_with_calls
 from analyzer.metrics.messages import SIZE_CLASSES, size_class
 from analyzer.pairing.parts import CallsAt
@@ -37,7 +37,7 @@ LATEST = 0.5
 
 
 @dataclass(frozen=True)
-class Range:
+class BoundedEstimate:
     """An estimate and where the truth may lie: low <= value <= high, infinite where nobody knows."""
 
     value: float
@@ -52,11 +52,11 @@ class SizeClass:
     from_bytes: int
     to_bytes: int
     messages: int  # that were matched
-    used: int  # of these, see Way.used
+    used: int  # of these, see MessageWay.used
     size_bytes: int  # of the fastest used one
-    time: Range | None  # its way from program to program
-    bandwidth: Range | None  # of what it has more than the smallest that are trusted
-    overhead: Range | None  # time in MPI_Send
+    time: BoundedEstimate | None  # its way from program to program
+    bandwidth: BoundedEstimate | None  # of what it has more than the smallest that are trusted
+    overhead: BoundedEstimate | None  # time in MPI_Send
     trust: str  # "good", "rough" or "no"
     reason: str  # why not good
 
@@ -67,7 +67,7 @@ class SizeClass:
 
 
 @dataclass(frozen=True)
-class Way:
+class MessageWay:
     """Results for all messages within nodes, or for all between nodes."""
 
     where: str  # "intra", "inter"
@@ -89,8 +89,8 @@ class Way:
         return self.trusted[0] if self.trusted else None
 
 
-def observe(trace: Trace, team: Team) -> tuple[Way, ...]:
-    """Observe a `Way` for messages within nodes and one for messages between them, if there are any."""
+def observe(trace: Trace, team: Team) -> tuple[MessageWay, ...]:
+    """Observe a `MessageWay` for messages within nodes and one for messages between them, if there are any."""
     trace.match()
     sums = _Sums(ClockPairs(trace), np.array([base_name(p) in PLAIN_SENDS for p in trace.procedures], bool))
     for received, sent, calls in messages_with_calls(trace, trace.share(team)):
@@ -107,8 +107,8 @@ class _Sums:
         self.clocks = clocks
         self._is_send = is_send
         self.matched, self.backwards = np.zeros((2, len(WHERE), SIZE_CLASSES), np.int64)
-        self.prompt, self.overheads = Fastest(), Fastest()
-        self.nearly, self.least = Fastest(), Fastest()
+        self.prompt, self.overheads = FastestMessages(), FastestMessages()
+        self.nearly, self.least = FastestMessages(), FastestMessages()
         """Also of those that a receiver began to wait for soon after; the whole time, and what was waited."""
 
     def add_ways(self, messages: np.ndarray, calls: CallsAt) -> None:
@@ -132,7 +132,7 @@ class _Sums:
         own = (call["enter"] == messages["logical_send"]) & np.append(self._is_send, False)[call["call"]]
         self._add(self.overheads, messages, call["exit"] - call["enter"], own)
 
-    def _add(self, fastest: Fastest, messages: np.ndarray, time_ns: np.ndarray, chosen: np.ndarray) -> None:
+    def _add(self, fastest: FastestMessages, messages: np.ndarray, time_ns: np.ndarray, chosen: np.ndarray) -> None:
         chosen = np.flatnonzero(chosen)
         messages, time_ns = messages[chosen], time_ns[chosen]
         place = self.clocks.between_nodes(messages).astype(np.int64)
@@ -145,30 +145,30 @@ class _Sums:
         self.matched = sum(part.matched for part in parts)
         self.backwards = sum(part.backwards for part in parts)
         for name in ("prompt", "nearly", "least", "overheads"):
-            whole = Fastest()
+            whole = FastestMessages()
             for part in parts:
                 whole.take(getattr(part, name))
             setattr(self, name, whole)
 
-    def ways(self, place: int, kind: int) -> tuple[Fastest, Fastest]:
+    def ways(self, place: int, kind: int) -> tuple[FastestMessages, FastestMessages]:
         """Return for a place and size class the least times, and the least possible times."""
         waited = sum(self.prompt.count(k) for k in self.kinds(self.prompt, place, kind).values())
         return (self.prompt, self.prompt) if waited >= ENOUGH else (self.nearly, self.least)
 
-    def kinds(self, fastest: Fastest, place: int, kind: int) -> dict[int, int]:
+    def kinds(self, fastest: FastestMessages, place: int, kind: int) -> dict[int, int]:
         """Pair of clocks -> kind in `fastest`, of a place and size class."""
         cell = place * SIZE_CLASSES + kind
         cells = len(WHERE) * SIZE_CLASSES
         return {number // cells: number for number in fastest.kinds() if number % cells == cell}
 
 
-def _way(sums: _Sums, place: int) -> Way:
+def _way(sums: _Sums, place: int) -> MessageWay:
     timed = [_timed(sums, place, int(kind)) for kind in np.flatnonzero(sums.matched[place])]
     smallest = next((c for c, _ in timed if c.trust != "no"), None)
     classes = tuple(_with_bandwidth(c, smallest) for c, _ in timed)
     errors = [error for c, error in timed if c.time]
     waited = [sums.prompt.count(k) for c in classes for k in sums.kinds(sums.prompt, place, c.kind).values()]
-    return Way(
+    return MessageWay(
         where=WHERE[place],
         messages=int(sums.matched[place].sum()),
         waited=sum(waited),
@@ -193,8 +193,8 @@ def _timed(sums: _Sums, place: int, kind: int) -> tuple[SizeClass, float | None]
 
 
 def _fastest_way(
-    clocks: ClockPairs, ways: Fastest, least: Fastest, kinds: dict[int, int]
-) -> tuple[Range, int, float | None]:
+    clocks: ClockPairs, ways: FastestMessages, least: FastestMessages, kinds: dict[int, int]
+) -> tuple[BoundedEstimate, int, float | None]:
     """Find the fastest over all pairs of clocks (pair -> kind), its size, and the clocks' error.
 
     If messages went both ways between two clocks, the mean of both directions' fastest is free of the clocks'
@@ -217,8 +217,8 @@ def _fastest_way(
     low, slowest = min(c[2] for c in candidates), max(value, min(c[3] for c in candidates))
     size = ways.size(kinds[pair])
     if error_s is None:
-        return Range(value, 0.0, math.inf), size, None
-    return Range(value, max(0.0, low - error_s), float(slowest) + error_s), size, error_s
+        return BoundedEstimate(value, 0.0, math.inf), size, None
+    return BoundedEstimate(value, max(0.0, low - error_s), float(slowest) + error_s), size, error_s
 
 
 def _mean(there_ns: np.ndarray, back_ns: np.ndarray) -> np.ndarray:
@@ -227,15 +227,15 @@ def _mean(there_ns: np.ndarray, back_ns: np.ndarray) -> np.ndarray:
     return (there_ns[known] / 2 + back_ns[known] / 2) / 1e9
 
 
-def _least_overhead(sums: _Sums, place: int, kind: int) -> Range | None:
+def _least_overhead(sums: _Sums, place: int, kind: int) -> BoundedEstimate | None:
     kinds = sums.kinds(sums.overheads, place, kind).values()
     if sum(sums.overheads.count(k) for k in kinds) < ENOUGH:
         return None
     times = np.min([sums.overheads.times_ns(k) for k in kinds], axis=0) / 1e9
-    return Range(*(float(t) for t in (times.min(), times.min(), times[times < NEVER / 1e9].max())))
+    return BoundedEstimate(*(float(t) for t in (times.min(), times.min(), times[times < NEVER / 1e9].max())))
 
 
-def _trust(time: Range | None, used: int, error_s: float | None) -> tuple[str, str]:
+def _trust(time: BoundedEstimate | None, used: int, error_s: float | None) -> tuple[str, str]:
     """Rate a time, and name the main cause if it is not good."""
     if time is None:
         return "no", "no receiver waited"
@@ -263,4 +263,4 @@ def _with_bandwidth(c: SizeClass, smallest: SizeClass | None) -> SizeClass:
         return c
     more_bytes = c.size_bytes - smallest.size_bytes
     likely = c.time.value - smallest.time.value
-    return replace(c, bandwidth=Range(more_bytes / likely, more_bytes / longest, more_bytes / shortest))
+    return replace(c, bandwidth=BoundedEstimate(more_bytes / likely, more_bytes / longest, more_bytes / shortest))

@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from analyzer.loggp.lines import Line
-from analyzer.loggp.model import Interval, LoOgGP, Piece
-from analyzer.loggp.observed import Range, SizeClass, Way
+from analyzer.loggp.lines import CostLine
+from analyzer.loggp.model import LinePiece, LoOgGP, SizeInterval
+from analyzer.loggp.observed import BoundedEstimate, MessageWay, SizeClass
 
 FEWEST = 2
 """Sizes that are trusted, without which there is no line."""
 
-_Point = tuple[int, Range]
+_Point = tuple[int, BoundedEstimate]
 
 
-def model_of(way: Way) -> LoOgGP | None:
+def model_of(way: MessageWay) -> LoOgGP | None:
     """Make the model; None if fewer than two size classes are trusted.
 
     Lines join the fastest messages of the classes.
@@ -38,26 +38,26 @@ def model_of(way: Way) -> LoOgGP | None:
     return LoOgGP(
         latency_s=smallest.value,
         latency_ci=(smallest.low, smallest.high),
-        intervals=tuple(Interval(*r, o, g) for r, o, g in zip(ranges, overheads, gaps, strict=True)),
-        pieces=tuple(Piece(*r, line) for r, line in zip(ranges, ways, strict=True)),
+        intervals=tuple(SizeInterval(*r, o, g) for r, o, g in zip(ranges, overheads, gaps, strict=True)),
+        pieces=tuple(LinePiece(*r, line) for r, line in zip(ranges, ways, strict=True)),
         about={"where": way.where, "source": "trace", "messages": way.used},
     )
 
 
-def _overhead(c: SizeClass) -> Range:
+def _overhead(c: SizeClass) -> BoundedEstimate:
     """Unknown where the program does not call MPI_Send: then it is left out, and may be as long as the way."""
     if c.overhead:
         return c.overhead
-    return Range(0.0, 0.0, c.time.high if c.time else 0.0)
+    return BoundedEstimate(0.0, 0.0, c.time.high if c.time else 0.0)
 
 
-def _gap(c: SizeClass, smallest: Range) -> Range:
+def _gap(c: SizeClass, smallest: BoundedEstimate) -> BoundedEstimate:
     overhead, time = _overhead(c), c.time or smallest
     value = max(overhead.value, time.value - smallest.value)
-    return Range(value, max(overhead.low, time.low - smallest.high, 0.0), max(time.high, value))
+    return BoundedEstimate(value, max(overhead.low, time.low - smallest.high, 0.0), max(time.high, value))
 
 
-def _lines(points: Sequence[_Point]) -> list[Line]:
+def _lines(points: Sequence[_Point]) -> list[CostLine]:
     """Join each point to the next by a line; intervals hold every line through both ranges."""
     lines = []
     for (size, time), (next_size, next_time) in pairwise(points):
@@ -66,5 +66,5 @@ def _lines(points: Sequence[_Point]) -> list[Line]:
         slopes = (next_time.low - time.high) / bytes_, (next_time.high - time.low) / bytes_
         start = time.value - slope * (size - 1)
         starts = time.low - slopes[1] * (size - 1), time.high - slopes[0] * (size - 1)
-        lines.append(Line(start, slope, starts, slopes))
+        lines.append(CostLine(start, slope, starts, slopes))
     return lines

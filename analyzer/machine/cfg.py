@@ -14,26 +14,26 @@ from itertools import islice
 from pathlib import Path
 
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg_collectives import Line, on_machines, read_collectives
-from analyzer.machine.cfg_record import Record, records
+from analyzer.machine.cfg_collectives import CollectiveLine, on_machines, read_collectives
+from analyzer.machine.cfg_record import CfgRecord, records
 from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     MOST_NODES,
     CollectiveModel,
     FileSystem,
     Machine,
-    Model,
     Network,
     Node,
-    Size,
+    PhaseModel,
+    PhaseSize,
 )
 
 _KB = 1024
-_MODEL_OF = {1: Model.CONSTANT, 2: Model.LINEAR, 3: Model.LOG}
+_MODEL_OF = {1: PhaseModel.CONSTANT, 2: PhaseModel.LINEAR, 3: PhaseModel.LOG}
 
 
 @dataclass(frozen=True)
-class Module:
+class CfgModule:
     """A region (event type and value) that takes `ratio` times as long; negative: -ratio seconds."""
 
     type: int
@@ -42,11 +42,11 @@ class Module:
 
 
 @dataclass(frozen=True)
-class Configuration:
+class MachineConfiguration:
     """Content of a .cfg or .toml file: the machine, its modules and mappings."""
 
     machine: Machine
-    modules: tuple[Module, ...] = ()
+    modules: tuple[CfgModule, ...] = ()
 
     @property
     def alone(self) -> Machine:
@@ -57,7 +57,7 @@ class Configuration:
         return self.machine
 
 
-def read_cfg(path: str | Path) -> Configuration:
+def read_cfg(path: str | Path) -> MachineConfiguration:
     """The machine and modules of a .cfg file. Raises TracelibError with the number of the line that is wrong."""
     path = Path(path)
     try:
@@ -78,17 +78,17 @@ class _Builder:
         self._networks: dict[int, Network] = {}
         self._expected: dict[int, int] = {}
         self._nodes: list[Node] = []
-        self._models: dict[int, Model] = {}
-        self._modules: list[Module] = []
+        self._models: dict[int, PhaseModel] = {}
+        self._modules: list[CfgModule] = []
         self._mapping: str | tuple[int, ...] = "fill"
         self._mappings: list[tuple[int, ...]] = []  # of each application
         self._per_node = 0
         self._wan = 0.0
         self._file_system_said: FileSystem | None = None
-        self._collectives: list[Line] = []
+        self._collectives: list[CollectiveLine] = []
         self._later: list[Callable[[], None]] = []  # what is checked when all is known
 
-    def add(self, record: Record) -> None:
+    def add(self, record: CfgRecord) -> None:
         """Take one record."""
         known = {
             "wide area network information": (self._wide_area, (7,)),
@@ -111,10 +111,10 @@ class _Builder:
             raise TracelibError(text, f"it needs {' or '.join(map(str, lengths))}")
         take(record)
 
-    def _wide_area(self, record: Record) -> None:
+    def _wide_area(self, record: CfgRecord) -> None:
         self._wan = record.number(5)
 
-    def _environment(self, record: Record) -> None:
+    def _environment(self, record: CfgRecord) -> None:
         number, model = record.whole(1), record.whole(6)
         if model not in _MODEL_OF:
             raise TracelibError(
@@ -126,26 +126,26 @@ class _Builder:
         self._networks[number] = Network(record.number(4), record.whole(5))
         self._expected[number], self._models[number] = record.whole(3), _MODEL_OF[model]
 
-    def _node(self, record: Record) -> None:
+    def _node(self, record: CfgRecord) -> None:
         if len(record.fields) == 11:
             return self._take(self._old_node(record), 1, record)
         number_after_machine = len(record.fields) == 14
         self._take(self._new_node(record, 2 if number_after_machine else 1), 1, record)
 
-    def _multi_node(self, record: Record) -> None:
+    def _multi_node(self, record: CfgRecord) -> None:
         self._take(self._new_node(record, 2), record.whole(1, 1), record)
 
-    def _take(self, node: Node, count: int, record: Record) -> None:
+    def _take(self, node: Node, count: int, record: CfgRecord) -> None:
         if len(self._nodes) + count > MOST_NODES:
             raise TracelibError(f"{record.where}: more than {MOST_NODES} nodes", "correct their number")
         self._nodes += [node] * count
         self._later.append(lambda: self._check_network(node, record))
 
-    def _check_network(self, node: Node, record: Record) -> None:
+    def _check_network(self, node: Node, record: CfgRecord) -> None:
         if node.network not in self._networks:
             raise TracelibError(f"{record.where}: there is no environment {node.network}", "describe it, or correct it")
 
-    def _new_node(self, record: Record, at: int) -> Node:
+    def _new_node(self, record: CfgRecord, at: int) -> Node:
         """A node whose field `at` is its architecture."""
         cpus, speed, intra_s, intra_mb, buses, intra_in, intra_out, inter_s, into, out, wan_s = range(at + 1, at + 12)
         links = _links(record.whole(into), record.whole(out))
@@ -157,7 +157,7 @@ class _Builder:
             half_duplex=links[2], wan_latency_s=record.number(wan_s), network=record.whole(0),
         )  # fmt: skip
 
-    def _old_node(self, record: Record) -> Node:
+    def _old_node(self, record: CfgRecord) -> Node:
         """One from before version 4, as Dimemas takes it since: as many buses in it as CPUs, one half duplex link."""
         cpus = record.whole(3, 1)
         links, inner = _links(record.whole(4), record.whole(5)), _links(1, 0)
@@ -168,7 +168,7 @@ class _Builder:
             network=record.whole(0),
         )  # fmt: skip
 
-    def _explicit_mapping(self, record: Record) -> None:
+    def _explicit_mapping(self, record: CfgRecord) -> None:
         nodes = record.fields[2]
         if not isinstance(nodes, list) or len(nodes) != record.whole(1):
             raise TracelibError(
@@ -177,12 +177,12 @@ class _Builder:
         self._mappings.append(tuple(nodes))
         self._later.append(lambda: self._check_mapping(nodes, record))
 
-    def _check_mapping(self, nodes: list[int], record: Record) -> None:
+    def _check_mapping(self, nodes: list[int], record: CfgRecord) -> None:
         if max(nodes, default=0) >= len(self._nodes):
             text = f"{record.where}: the mapping names node {max(nodes)}, but there are {len(self._nodes)}"
             raise TracelibError(text, "the first node is 0")
 
-    def _predefined_mapping(self, record: Record) -> None:
+    def _predefined_mapping(self, record: CfgRecord) -> None:
         text = str(record.fields[-1]).upper()
         found = re.fullmatch(r"0*([1-9]\d{0,8}) TASKS_PER_NODE", text)
         if found:
@@ -194,7 +194,7 @@ class _Builder:
                 f"{record.where}: mapping {text!r} is not known", "use FILL_NODES, INTERLEAVED or n TASKS_PER_NODE"
             )
 
-    def _files(self, record: Record) -> None:
+    def _files(self, record: CfgRecord) -> None:
         scheduler, _, collectives, random = map(str, record.fields)
         if scheduler:
             raise TracelibError(
@@ -206,7 +206,7 @@ class _Builder:
         if collectives:
             self._collectives = read_collectives(self._folder / collectives)
 
-    def _file_system(self, record: Record) -> None:
+    def _file_system(self, record: CfgRecord) -> None:
         """Read the file system. Templates hold 0 everywhere: they describe none."""
         latency, rate, block, servers, hits = (*map(record.number, range(3)), record.whole(3), record.number(4))
         if hits > 1:
@@ -218,13 +218,13 @@ class _Builder:
             raise TracelibError(f"{record.where}: a hit ratio of {hits:g} is not simulated", hint)
         self._file_system_said = FileSystem(latency, rate, rate, servers, round(block * _KB) if block * _KB > 1 else 0)
 
-    def _module(self, record: Record) -> None:
-        self._modules.append(Module(record.whole(0), record.whole(1), inverse(record.number(2, -math.inf))))
+    def _module(self, record: CfgRecord) -> None:
+        self._modules.append(CfgModule(record.whole(0), record.whole(1), inverse(record.number(2, -math.inf))))
 
-    def _dedicated(self, record: Record) -> None:
+    def _dedicated(self, record: CfgRecord) -> None:
         raise TracelibError(f"{record.where}: dedicated connections are not simulated", "leave them out")
 
-    def finish(self, name: str) -> Configuration:
+    def finish(self, name: str) -> MachineConfiguration:
         """The machine; nodes must be as many as announced."""
         if not self._networks or not self._nodes:
             raise TracelibError(f"{name}: it describes no environment, or no node", "a machine needs both")
@@ -235,7 +235,7 @@ class _Builder:
         index = {number: k for k, number in enumerate(numbers)}
         nodes = tuple(replace(node, network=index[node.network]) for node in self._nodes)
         models = [self._models[number] for number in numbers]
-        defaults = [CollectiveModel(model, Size.PHASE, model, Size.PHASE) for model in models]
+        defaults = [CollectiveModel(model, PhaseSize.PHASE, model, PhaseSize.PHASE) for model in models]
         mapping = self._mappings[-1] if self._mappings else self._mapping
         if self._per_node:
             mapping = tuple(islice((k for k in range(len(nodes)) for _ in range(self._per_node)), MOST_NODES))
@@ -245,7 +245,7 @@ class _Builder:
             collectives=dict.fromkeys(COLLECTIVE_NAMES, defaults[0])
             | on_machines(self._collectives, dict(enumerate(defaults))), file=name, files=self._file_system_said,
         )  # fmt: skip
-        return Configuration(machine, tuple(self._modules))
+        return MachineConfiguration(machine, tuple(self._modules))
 
     def _check_counts(self, name: str) -> None:
         there = Counter(node.network for node in self._nodes)

@@ -28,7 +28,7 @@ _NO_POLICY = "FIFO"
 
 
 @dataclass(frozen=True)
-class Line:
+class CollectiveLine:
     """One parsed line: `machine` is its number, -1 for the network between machines, None for all of them."""
 
     machine: int | None
@@ -37,7 +37,7 @@ class Line:
     where: str
 
 
-def read_collectives(path: Path) -> list[Line]:
+def read_collectives(path: Path) -> list[CollectiveLine]:
     """Read the lines of a file, in their order. Raises TracelibError with the number of a line that is wrong, or says
     what is not simulated."""
     try:
@@ -49,7 +49,7 @@ def read_collectives(path: Path) -> list[Line]:
     return list(_lines(text, str(path)))
 
 
-def on_machines(lines: Sequence[Line], defaults: Mapping[int, CollectiveModel]) -> dict[str, CollectiveModel]:
+def on_machines(lines: Sequence[CollectiveLine], defaults: Mapping[int, CollectiveModel]) -> dict[str, CollectiveModel]:
     """Find the model of each collective that lines name; a later line replaces an earlier one.
 
     Args:
@@ -81,7 +81,7 @@ def on_machines(lines: Sequence[Line], defaults: Mapping[int, CollectiveModel]) 
     return found
 
 
-def _lines(text: str, path: str) -> Iterator[Line]:
+def _lines(text: str, path: str) -> Iterator[CollectiveLine]:
     for number, line in enumerate(text.splitlines(), 1):
         where = f"{path}, line {number}"
         if not line.strip() or line.lstrip().startswith(("#", "/")):
@@ -90,13 +90,13 @@ def _lines(text: str, path: str) -> Iterator[Line]:
         kind = " ".join(head[1].lower().split()) if head else ""
         words = (head[2] if head else line).split()
         if kind == "machine globalop":
-            yield Line(_machine(words, where), *_operation(words[1:], 5, where), where)
+            yield CollectiveLine(_machine(words, where), *_operation(words[1:], 5, where), where)
         elif kind == "external globalop":
-            yield Line(_EXTERNAL, *_operation(words, 5, where), where)
+            yield CollectiveLine(_EXTERNAL, *_operation(words, 5, where), where)
         elif kind:
             _check_simulated(kind, words, where)
         else:
-            yield Line(None, *_operation(words, 6, where), where)
+            yield CollectiveLine(None, *_operation(words, 6, where), where)
 
 
 def _machine(words: Sequence[str], where: str) -> int:

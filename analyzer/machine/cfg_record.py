@@ -17,7 +17,7 @@ Field = str | float | list[int]
 
 
 @dataclass(frozen=True)
-class Record:
+class CfgRecord:
     """One of them; its methods raise TracelibError with the number of the line."""
 
     name: str
@@ -45,7 +45,7 @@ class Record:
         return TracelibError(f"{self.where}: {text}", f"it is field {k + 1} of {self.name!r}{more}")
 
 
-def records(text: str, name: str) -> Iterator[Record]:
+def records(text: str, name: str) -> Iterator[CfgRecord]:
     """Yield the records of a file. Its first line says what it is, and lines with
 
     are comments.
@@ -63,7 +63,7 @@ def records(text: str, name: str) -> Iterator[Record]:
         found = re.fullmatch(r'\s*"([^"]*)"\s*\{(.*)\}\s*;;\s*', line)
         if not found:
             raise TracelibError(f"{where}: not a record", 'a record is "name" {field, ...};; on one line')
-        yield Record(found[1].strip(), _fields(found[2], where), where)
+        yield CfgRecord(found[1].strip(), _fields(found[2], where), where)
 
 
 _FIELD = re.compile(r'\s*(?:"([^"]*)"|\[(\d+)\]\s*\{([^}]*)\}|([^,"{}\[\]]+?))\s*(?:,|$)')

@@ -6,28 +6,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import Module, inverse
+from analyzer.machine.cfg import CfgModule, inverse
 from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     CollectiveModel,
+    CpuScheduling,
     FileSystem,
     Machine,
-    Model,
     Node,
-    Scheduling,
-    Size,
+    PhaseModel,
+    PhaseSize,
 )
 from analyzer.machine.drawn_numbers import OF_NODE
 from analyzer.machine.toml import MODELS, SIZES
 
 _PREDEFINED = {"fill": "FILL_NODES", "round-robin": "INTERLEAVED"}
-_GROWTH = {1: Model.CONSTANT, 2: Model.LINEAR, 3: Model.LOG}
+_GROWTH = {1: PhaseModel.CONSTANT, 2: PhaseModel.LINEAR, 3: PhaseModel.LOG}
 
 
 def cfg_text(
     machine: Machine,
     ranks: int | Sequence[int] | None = None,
-    modules: tuple[Module, ...] = (),
+    modules: tuple[CfgModule, ...] = (),
     collectives: str = "collectives.cfg",
 ) -> tuple[str, str]:
     """Write a machine as a .cfg and its collective fine tuning file.
@@ -99,7 +99,7 @@ def _of_environment(machine: Machine) -> int:
 
 
 def _said_by(number: int) -> CollectiveModel:
-    return CollectiveModel(_GROWTH[number], Size.PHASE, _GROWTH[number], Size.PHASE)
+    return CollectiveModel(_GROWTH[number], PhaseSize.PHASE, _GROWTH[number], PhaseSize.PHASE)
 
 
 def _named(machine: Machine) -> dict[str, CollectiveModel]:
@@ -174,12 +174,12 @@ def _check_sayable(machine: Machine, nodes: tuple[Node, ...]) -> None:
             machine.files is not None and machine.files.read_bandwidth_mb != machine.files.write_bandwidth_mb
         ),
         "file system that takes no time": machine.files is not None and not _takes_time(machine.files),
-        "scheduling policies": machine.scheduling != Scheduling(),
+        "scheduling policies": machine.scheduling != CpuScheduling(),
         "eager limit": machine.eager_limit is not None,
         "synchronous sends": machine.synchronous,
         "rules of the thesis": machine.dialect == "thesis",
         "two rules for sizes of collectives": any(
-            Size.PHASE in (model.in_size, model.out_size) for model in _named(machine).values()
+            PhaseSize.PHASE in (model.in_size, model.out_size) for model in _named(machine).values()
         ),
         "collectives of the largest sizes": any(model.largest for model in (machine.collectives or {}).values()),
     }

@@ -21,7 +21,7 @@ DIALECTS = ("standard", "dimemas-5.5", "thesis")
 
 
 @dataclass(frozen=True)
-class Uniform:
+class UniformNumber:
     """A parameter drawn anew at each use, uniform between two values."""
 
     low: float
@@ -29,7 +29,7 @@ class Uniform:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class GaussianNumber:
     """Drawn anew at each use, normally distributed; what would be below 0 becomes 0."""
 
     mean: float
@@ -37,25 +37,25 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
-class Exponential:
+class ExponentialNumber:
     """Drawn anew at each use: `least` and an exponentially distributed time of this mean."""
 
     least: float
     mean: float
 
 
-LAWS: dict[str, type[Uniform] | type[Gaussian] | type[Exponential]] = {
-    "uniform": Uniform, "gaussian": Gaussian, "exponential": Exponential,
+LAWS: dict[str, type[UniformNumber] | type[GaussianNumber] | type[ExponentialNumber]] = {
+    "uniform": UniformNumber, "gaussian": GaussianNumber, "exponential": ExponentialNumber,
 }  # fmt: skip
 """Distributions by the name that they have in a file."""
 
-Quantity = float | Uniform | Gaussian | Exponential
-Count = int | Uniform | Gaussian | Exponential
+Quantity = float | UniformNumber | GaussianNumber | ExponentialNumber
+Count = int | UniformNumber | GaussianNumber | ExponentialNumber
 """A whole number; one at random is drawn once, as the machine is made (`counts.with_counts`), and is at least 1."""
 
 
 @dataclass(frozen=True)
-class Piece:
+class CostPiece:
     """Costs in ns of messages from `from_bytes` on: constant + slope * bytes."""
 
     from_bytes: int
@@ -84,7 +84,7 @@ class Node:
     intra_links_out: Count = 0
     intra_links_in: Count = 0
     network: int = 0
-    intra: tuple[Piece, ...] = ()  # measured costs by size, instead of latency and bandwidth
+    intra: tuple[CostPiece, ...] = ()  # measured costs by size, instead of latency and bandwidth
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Network:
 
     bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite
     buses: Count = 0
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[CostPiece, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class FileSystem:
     sync_s: Quantity = 0.0
 
 
-class Model(IntEnum):
+class PhaseModel(IntEnum):
     """Growth of the time of a phase of a collective with its members (Table 2)."""
 
     NONE = lib.MODEL_NONE
@@ -119,7 +119,7 @@ class Model(IntEnum):
     LOG = lib.MODEL_LOG
 
 
-class Size(IntEnum):
+class PhaseSize(IntEnum):
     """Size that a phase of a collective moves, relative to what its root sends and receives (Table 3)."""
 
     MAX = lib.SIZE_MAX_
@@ -134,47 +134,47 @@ class Size(IntEnum):
 class CollectiveModel:
     """Fan-in and fan-out of a collective operation (F3)."""
 
-    in_model: Model = Model.CONSTANT
-    in_size: Size = Size.MAX
-    out_model: Model = Model.CONSTANT
-    out_size: Size = Size.MAX
+    in_model: PhaseModel = PhaseModel.CONSTANT
+    in_size: PhaseSize = PhaseSize.MAX
+    out_model: PhaseModel = PhaseModel.CONSTANT
+    out_size: PhaseSize = PhaseSize.MAX
     largest: bool = False  # the largest sizes of any member instead of the root's
 
 
-_LIN, _LOG, _CTE, _NO = Model.LINEAR, Model.LOG, Model.CONSTANT, Model.NONE
+_LIN, _LOG, _CTE, _NO = PhaseModel.LINEAR, PhaseModel.LOG, PhaseModel.CONSTANT, PhaseModel.NONE
 TABLE_9: dict[str, CollectiveModel] = {
-    "Barrier": CollectiveModel(_LIN, Size.MAX, _NO, Size.MAX),
-    "Bcast": CollectiveModel(_LOG, Size.MAX, _NO, Size.MAX),
-    "Gather": CollectiveModel(_LOG, Size.MEAN, _NO, Size.MAX),
-    "Gatherv": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
-    "Scatter": CollectiveModel(_LOG, Size.MEAN, _NO, Size.MAX),
-    "Scatterv": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
-    "Allgather": CollectiveModel(_LIN, Size.MIN, _LIN, Size.MIN),
-    "Allgatherv": CollectiveModel(_LIN, Size.MIN, _LIN, Size.MIN),
-    "Alltoall": CollectiveModel(_LIN, Size.MIN, _LIN, Size.MIN),
-    "Alltoallv": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
-    "Alltoallw": CollectiveModel(_CTE, Size.MAX, _CTE, Size.MAX),
-    "Reduce": CollectiveModel(_LOG, Size.MAX, _NO, Size.MAX),
-    "Allreduce": CollectiveModel(_LOG, Size.MAX, _LOG, Size.MAX),
-    "Reduce_scatter": CollectiveModel(_LOG, Size.MAX, _LIN, Size.MIN),
-    "Reduce_scatter_block": CollectiveModel(_LOG, Size.MAX, _LIN, Size.MIN),
-    "Scan": CollectiveModel(_LOG, Size.MAX, _LOG, Size.MAX),
+    "Barrier": CollectiveModel(_LIN, PhaseSize.MAX, _NO, PhaseSize.MAX),
+    "Bcast": CollectiveModel(_LOG, PhaseSize.MAX, _NO, PhaseSize.MAX),
+    "Gather": CollectiveModel(_LOG, PhaseSize.MEAN, _NO, PhaseSize.MAX),
+    "Gatherv": CollectiveModel(_CTE, PhaseSize.MAX, _CTE, PhaseSize.MAX),
+    "Scatter": CollectiveModel(_LOG, PhaseSize.MEAN, _NO, PhaseSize.MAX),
+    "Scatterv": CollectiveModel(_CTE, PhaseSize.MAX, _CTE, PhaseSize.MAX),
+    "Allgather": CollectiveModel(_LIN, PhaseSize.MIN, _LIN, PhaseSize.MIN),
+    "Allgatherv": CollectiveModel(_LIN, PhaseSize.MIN, _LIN, PhaseSize.MIN),
+    "Alltoall": CollectiveModel(_LIN, PhaseSize.MIN, _LIN, PhaseSize.MIN),
+    "Alltoallv": CollectiveModel(_CTE, PhaseSize.MAX, _CTE, PhaseSize.MAX),
+    "Alltoallw": CollectiveModel(_CTE, PhaseSize.MAX, _CTE, PhaseSize.MAX),
+    "Reduce": CollectiveModel(_LOG, PhaseSize.MAX, _NO, PhaseSize.MAX),
+    "Allreduce": CollectiveModel(_LOG, PhaseSize.MAX, _LOG, PhaseSize.MAX),
+    "Reduce_scatter": CollectiveModel(_LOG, PhaseSize.MAX, _LIN, PhaseSize.MIN),
+    "Reduce_scatter_block": CollectiveModel(_LOG, PhaseSize.MAX, _LIN, PhaseSize.MIN),
+    "Scan": CollectiveModel(_LOG, PhaseSize.MAX, _LOG, PhaseSize.MAX),
 }
 """Default table of the extended model (section 6.5, Table 9), its rows extended to the operations of MPI since."""
 
 
-def simple_collectives(model: Model) -> dict[str, CollectiveModel]:
+def simple_collectives(model: PhaseModel) -> dict[str, CollectiveModel]:
     """Return the first model (F2): one phase with the largest size involved."""
-    one = CollectiveModel(model, Size.MAX, Model.NONE, Size.MAX, largest=True)
+    one = CollectiveModel(model, PhaseSize.MAX, PhaseModel.NONE, PhaseSize.MAX, largest=True)
     return dict.fromkeys(COLLECTIVE_NAMES, one)
 
 
 def constant_both_ways() -> dict[str, CollectiveModel]:
     """Return Dimemas 5.5.0's default for all collectives: L + sent/BW + L + received/BW."""
-    return dict.fromkeys(COLLECTIVE_NAMES, CollectiveModel(in_size=Size.PHASE, out_size=Size.PHASE))
+    return dict.fromkeys(COLLECTIVE_NAMES, CollectiveModel(in_size=PhaseSize.PHASE, out_size=PhaseSize.PHASE))
 
 
-class Priority(IntEnum):
+class PrioritySource(IntEnum):
     """Source of the priorities of threads."""
 
     NONE = lib.PRIORITY_NONE
@@ -186,7 +186,7 @@ class Priority(IntEnum):
 
 
 @dataclass(frozen=True)
-class Level:
+class PriorityLevel:
     """A row of the SVR4 table (Table 5)."""
 
     quantum_ns: Count
@@ -205,16 +205,16 @@ AS_CALLS = -1
 
 
 @dataclass(frozen=True)
-class Scheduling:
+class CpuScheduling:
     """Policy for threads that share CPUs (section 1.10); times in ns, drawn at each use if random."""
 
-    priority: Priority = Priority.NONE
+    priority: PrioritySource = PrioritySource.NONE
     slice_ns: Count = 0  # 0: until it blocks
     preemptive: bool = False
     context_switch_ns: Count = 0
     busy_wait_ns: Count = 0  # of receives; SPIN: all waits of MPI take their turns until they are over
     least_run_ns: Count = 0  # before it may be preempted
-    levels: tuple[Level, ...] = ()
+    levels: tuple[PriorityLevel, ...] = ()
     base: int = 0
     best: int = 0  # priorities stay from best to worst, unless both are the same
     worst: int = 0
@@ -240,7 +240,7 @@ class Scheduling:
             )
         return of[:ranks]
 
-    def of_application(self, application: int) -> Scheduling:
+    def of_application(self, application: int) -> CpuScheduling:
         """Select the priorities of one application, for a replay of it alone."""
         return replace(self, priorities=self.priorities[application : application + 1])
 
@@ -262,7 +262,7 @@ class Machine:
     mappings: tuple[str | tuple[int, ...], ...] = ()
     dialect: str = "standard"
     collectives: MappingType[str, CollectiveModel] | None = None  # None: the dialect's
-    scheduling: Scheduling = field(default_factory=Scheduling)
+    scheduling: CpuScheduling = field(default_factory=CpuScheduling)
     eager_limit: Count | None = None  # bytes from which sends are rendezvous; None: as the run shows; AS_CALLS
     synchronous: bool = False  # blocking sends wait for delivery
     matching: str = "sending"  # messages of one key are received in this order; or in that of their "arrival"
@@ -277,7 +277,7 @@ class Machine:
 
     def collective_models(self) -> dict[str, CollectiveModel]:
         """Return models of all operations; operations that are not named have the dialect's."""
-        by_dialect = simple_collectives(Model.CONSTANT) if self.dialect == "thesis" else constant_both_ways()
+        by_dialect = simple_collectives(PhaseModel.CONSTANT) if self.dialect == "thesis" else constant_both_ways()
         return {**by_dialect, **(self.collectives or {})}
 
     def with_nodes(self, ranks: int) -> tuple[Node, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from analyzer._replay import ffi, lib
-from analyzer.machine.description import Count, Exponential, Gaussian, Machine, Quantity, Uniform
+from analyzer.machine.description import Count, ExponentialNumber, GaussianNumber, Machine, Quantity, UniformNumber
 
 FILES = ("file_latency_s", "read_bandwidth_mb", "write_bandwidth_mb", "open_s", "close_s", "sync_s", "servers")
 """Names of the file system's numbers."""
@@ -40,7 +40,7 @@ class _Place:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class ParameterNumbering:
     """Numbering of the parameters of a machine with given numbers of nodes, networks and scheduling levels."""
 
     nodes: int
@@ -49,7 +49,7 @@ class Numbers:
     machine: int = 1
 
     @classmethod
-    def of_machine(cls, machine: Machine, ranks: int) -> Numbers:
+    def of_machine(cls, machine: Machine, ranks: int) -> ParameterNumbering:
         """Number the parameters of a machine that has nodes for `ranks` ranks."""
         return cls(len(machine.with_nodes(ranks)), len(machine.networks), len(machine.scheduling.levels))
 
@@ -78,7 +78,7 @@ class Numbers:
 
 OF_NODE = ("cpus", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in")
 """Counts of a node."""
-LAWS = {Uniform: lib.LAW_UNIFORM, Gaussian: lib.LAW_GAUSSIAN, Exponential: lib.LAW_EXPONENTIAL}
+LAWS = {UniformNumber: lib.LAW_UNIFORM, GaussianNumber: lib.LAW_GAUSSIAN, ExponentialNumber: lib.LAW_EXPONENTIAL}
 
 
 def set_quantity(target: Any, quantity: Quantity, number: int) -> None:
@@ -93,7 +93,7 @@ def set_quantity(target: Any, quantity: Quantity, number: int) -> None:
 
 def with_counts(machine: Machine, ranks: int) -> Machine:
     """Return the machine with nodes for `ranks` ranks, and with all random counts drawn."""
-    numbers = Numbers.of_machine(machine, ranks)
+    numbers = ParameterNumbering.of_machine(machine, ranks)
     return replace(
         machine,
         nodes=_all_drawn(machine.with_nodes(ranks), OF_NODE, machine.seed, numbers),
@@ -102,7 +102,7 @@ def with_counts(machine: Machine, ranks: int) -> Machine:
     )
 
 
-def _all_drawn(parts: Sequence[Any], names: tuple[str, ...], seed: int, numbers: Numbers) -> tuple[Any, ...]:
+def _all_drawn(parts: Sequence[Any], names: tuple[str, ...], seed: int, numbers: ParameterNumbering) -> tuple[Any, ...]:
     """Return parts of which each has a count for each of the names. Many are one and the same object."""
     at_random = {
         key: [name for name in names if not isinstance(getattr(part, name), int)]
@@ -118,8 +118,8 @@ def _all_drawn(parts: Sequence[Any], names: tuple[str, ...], seed: int, numbers:
 def _draw(of: Count, number: int, seed: int) -> int:
     """Draw a count. A uniform one gives each whole number with equal probability; others give the nearest whole
     number."""
-    uniform = isinstance(of, Uniform)
+    uniform = isinstance(of, UniformNumber)
     target = ffi.new("struct quantity *")
-    set_quantity(target, Uniform(of.low, of.high + 1) if isinstance(of, Uniform) else of, number)
+    set_quantity(target, UniformNumber(of.low, of.high + 1) if isinstance(of, UniformNumber) else of, number)
     value = lib.replay_value(target, seed & (2**64 - 1))
     return max(int(value if uniform else value + 0.5), 1)

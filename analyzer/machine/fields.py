@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from analyzer.errors import TracelibError
-from analyzer.machine.description import SPIN, Exponential, Gaussian, Machine, Quantity, Uniform
+from analyzer.machine.description import SPIN, ExponentialNumber, GaussianNumber, Machine, Quantity, UniformNumber
 
 
 @dataclass(frozen=True)
-class Field:
+class MachineField:
     """A number that all nodes have, or all networks, or the machine itself, its scheduling or its files.
 
     part: "node", "network", "machine", "scheduling", "files". unit: the field's, in that of `get` and `set`.
@@ -109,15 +109,15 @@ def each_once(parts: Iterable[Any], change: Callable[[Any], Any]) -> list[Any]:
 
 def mean_of(quantity: Quantity) -> float:
     """Return the mean of a quantity, ignoring what Gaussians lose below 0."""
-    if isinstance(quantity, Uniform):
+    if isinstance(quantity, UniformNumber):
         return (quantity.low + quantity.high) / 2
-    if isinstance(quantity, Gaussian):
+    if isinstance(quantity, GaussianNumber):
         return quantity.mean
-    return quantity.least + quantity.mean if isinstance(quantity, Exponential) else float(quantity)
+    return quantity.least + quantity.mean if isinstance(quantity, ExponentialNumber) else float(quantity)
 
 
 def scaled(quantity: Quantity, factor: float) -> Quantity:
     """Multiply a number or a distribution by a factor."""
-    if isinstance(quantity, Uniform | Gaussian | Exponential):
+    if isinstance(quantity, UniformNumber | GaussianNumber | ExponentialNumber):
         return replace(quantity, **{f.name: getattr(quantity, f.name) * factor for f in fields(quantity)})
     return quantity * factor

@@ -1,7 +1,7 @@
 """Latency, bandwidth and overhead of networks that were measured: other values keep the shape of the costs by size.
 
 A message of S bytes keeps its sender's CPU for cpu(S), arrives wire(S) later, and holds its links for hold(S)
-(`machine.Piece`). Latency is wire(0), overhead cpu(0), bandwidth the slope of wire for the largest messages.
+(`machine.CostPiece`). Latency is wire(0), overhead cpu(0), bandwidth the slope of wire for the largest messages.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from analyzer.errors import TracelibError
-from analyzer.machine.description import Machine, Piece
+from analyzer.machine.description import CostPiece, Machine
 from analyzer.machine.fields import parts_of, with_parts
 
 _NS = 1e9
-_Pieces = tuple[Piece, ...]
+_Pieces = tuple[CostPiece, ...]
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCost:
     """Measured costs of all networks, or of all nodes; values are read from the first that was measured."""
 
     part: str
@@ -75,8 +75,8 @@ class Measured:
         return with_parts(machine, self.part, new)
 
 
-BETWEEN = Measured("network", "pieces")
-WITHIN = Measured("node", "intra")
+BETWEEN = MeasuredCost("network", "pieces")
+WITHIN = MeasuredCost("node", "intra")
 
 
 def _stretched(pieces: _Pieces, factor: float) -> _Pieces:

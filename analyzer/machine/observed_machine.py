@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyzer.loggp.observed import Way, observe
+from analyzer.loggp.observed import MessageWay, observe
 from analyzer.machine.description import Machine, Network, Node
 from analyzer.parallel import Team
 from analyzer.trace import Trace
@@ -28,7 +28,7 @@ def own_machine(trace: Trace, team: Team) -> Machine | None:
     return Machine(node=node, networks=(Network(bandwidth_mb=_bandwidth(found) / _MB),))
 
 
-def _bandwidth(way: Way) -> float:
+def _bandwidth(way: MessageWay) -> float:
     """Return the bytes a second of the largest messages; 0, infinite, if none shows it."""
     known = [c.bandwidth.value for c in way.trusted if c.bandwidth]
     return known[-1] if known else 0.0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.errors import TracelibError, about
-from analyzer.machine.cfg import Configuration, Module, read_cfg
+from analyzer.machine.cfg import CfgModule, MachineConfiguration, read_cfg
 from analyzer.machine.description import DIALECTS, Machine, Network, Node
 from analyzer.machine.fields import each_once
 from analyzer.machine.toml import read_toml
@@ -19,31 +19,31 @@ from tracelib.schema import REGION_TYPE
 _HINT = "a [[module]] has value and ratio, and type unless it is for a region"
 
 
-def read_modules(path: str | Path) -> tuple[Module, ...]:
+def read_modules(path: str | Path) -> tuple[CfgModule, ...]:
     """Read the modules of a file that `read_toml` has read. Raises TracelibError that says what is wrong with one."""
     rows = tomllib.loads(Path(path).read_text()).get("module", [])
     with about(path):
         return tuple(map(_module, rows if isinstance(rows, list) else [rows]))
 
 
-def _module(row: Any) -> Module:
+def _module(row: Any) -> CfgModule:
     if not isinstance(row, Mapping) or not {"value", "ratio"} <= row.keys() <= {"type", "value", "ratio"}:
         raise TracelibError(f"[[module]]: {row!r}", _HINT)
     type_, value, ratio = row.get("type", REGION_TYPE), row["value"], row["ratio"]
     whole = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in (type_, value))
     if not whole or isinstance(ratio, bool) or not isinstance(ratio, int | float) or not math.isfinite(ratio):
         raise TracelibError(f"[[module]]: {row!r}", _HINT)
-    return Module(type_, value, float(ratio))
+    return CfgModule(type_, value, float(ratio))
 
 
-def modules_text(modules: tuple[Module, ...]) -> str:
+def modules_text(modules: tuple[CfgModule, ...]) -> str:
     """Write the TOML of modules, to stand behind the TOML of their machine."""
     rows = (f"\n[[module]]\ntype = {m.type}\nvalue = {m.value}\nratio = {m.ratio!r}\n" for m in modules)
     return "".join(rows)
 
 
 @dataclass(frozen=True)
-class Overrides:
+class MachineOverrides:
     """Values that options give to a machine. None: as the file says."""
 
     latency_s: float | None = None
@@ -57,23 +57,23 @@ class Overrides:
     seed: int | None = None
 
 
-def read_machine(path: str | None, overrides: Overrides = Overrides()) -> Configuration:
+def read_machine(path: str | None, overrides: MachineOverrides = MachineOverrides()) -> MachineConfiguration:
     """Read the machine in a .toml or .cfg file (None, "ideal": the ideal one), changed by `overrides`.
 
     Raises TracelibError that says what is wrong with it.
     """
     if path is None or path == "ideal":
-        found = Configuration(Machine.ideal())
+        found = MachineConfiguration(Machine.ideal())
     elif Path(path).suffix == ".cfg":
         found = read_cfg(path)
     elif Path(path).suffix == ".toml":
-        found = Configuration(read_toml(path), read_modules(path))
+        found = MachineConfiguration(read_toml(path), read_modules(path))
     else:
         raise TracelibError(f"{path}: neither .toml nor .cfg", 'a machine is a .toml, a Dimemas .cfg, or "ideal"')
     return replace(found, machine=changed(found.machine, overrides))
 
 
-def changed(machine: Machine, o: Overrides) -> Machine:
+def changed(machine: Machine, o: MachineOverrides) -> Machine:
     """Return the machine with the changes of `o`. Raises TracelibError."""
     if o.dialect is not None and o.dialect not in DIALECTS:
         raise TracelibError(f"dialect {o.dialect!r} is not known", f"use {', '.join(DIALECTS)}")

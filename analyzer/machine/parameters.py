@@ -17,22 +17,22 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import (
     AS_CALLS,
     MOST,
-    Exponential,
+    CpuScheduling,
+    ExponentialNumber,
     FileSystem,
-    Gaussian,
+    GaussianNumber,
     Machine,
     Network,
     Node,
-    Scheduling,
-    Uniform,
+    UniformNumber,
 )
-from analyzer.machine.fields import Field, mean_of, scaled
-from analyzer.machine.measured_parameters import BETWEEN, WITHIN, Measured
+from analyzer.machine.fields import MachineField, mean_of, scaled
+from analyzer.machine.measured_parameters import BETWEEN, WITHIN, MeasuredCost
 from analyzer.machine.policies import does_use
 from tracelib.units import split_quantity
 
 MB = 1 << 20
-_PARTS = {"node": Node, "network": Network, "scheduling": Scheduling, "files": FileSystem}
+_PARTS = {"node": Node, "network": Network, "scheduling": CpuScheduling, "files": FileSystem}
 
 
 class Variable(Protocol):
@@ -55,7 +55,7 @@ class Variable(Protocol):
 
 
 @dataclass(frozen=True)
-class Parameter:
+class MachineParameter:
     """One number of a machine.
 
     get: its value; infinite where there are as many or it is as fast as wanted, NaN where the machine leaves it to the
@@ -86,7 +86,7 @@ class Parameter:
         return self.change(machine, value)
 
 
-def parameter(name: str) -> Parameter:
+def parameter(name: str) -> MachineParameter:
     """Return the parameter of this name or path. Raises TracelibError that names similar ones."""
     found = PARAMETERS.get(name) or _by_path(name)
     if found is None:
@@ -117,7 +117,7 @@ A time or rate needs a suffix: a bare 5 would be seconds to some and microsecond
 """
 
 
-def value_of(of: Parameter, text: str) -> float:
+def value_of(of: MachineParameter, text: str) -> float:
     """Parse a value as people write it: "5us", "100MB/s" (2^20 bytes), "32k", "4", "0", "inf". Raises TracelibError."""
     text = text.strip()
     if text == "inf":
@@ -131,14 +131,14 @@ def value_of(of: Parameter, text: str) -> float:
     return float(quantity[0]) * quantity[1]
 
 
-def two_values_of(of: Parameter, first: str, last: str) -> tuple[float, float]:
+def two_values_of(of: MachineParameter, first: str, last: str) -> tuple[float, float]:
     """Parse two values; the first may leave its unit to the last: 1..100us. Raises TracelibError."""
     unit = last.strip().lstrip("0123456789.eE+- ")
     bare = first.strip() and not first.lstrip("0123456789.eE+- ")
     return value_of(of, first + unit if bare else first), value_of(of, last)
 
 
-def setting_of(text: str) -> tuple[Parameter, float]:
+def setting_of(text: str) -> tuple[MachineParameter, float]:
     """Parse a parameter and its value from "name=value"."""
     name, equals, value = text.partition("=")
     if not equals:
@@ -147,16 +147,16 @@ def setting_of(text: str) -> tuple[Parameter, float]:
     return found, value_of(found, value)
 
 
-def _of(field: Field, name: str, unit: str, meaning: str) -> Parameter:
+def _of(field: MachineField, name: str, unit: str, meaning: str) -> MachineParameter:
     whole = field.integer and field.unit == 1
     least = 1.0 if field.names == ("cpus",) else 0.0
     change = _of_policy(field, name) if field.part == "scheduling" else field.set
-    return Parameter(
+    return MachineParameter(
         name, unit, meaning, field.get, change, whole, least, field.names == ("speed",), field.zero_is_infinite
     )
 
 
-def _of_policy(field: Field, name: str) -> Callable[[Machine, float], Machine]:
+def _of_policy(field: MachineField, name: str) -> Callable[[Machine, float], Machine]:
     """Change a number of the policy, if the policy uses it."""
 
     def change(machine: Machine, value: float) -> Machine:
@@ -168,23 +168,23 @@ def _of_policy(field: Field, name: str) -> Callable[[Machine, float], Machine]:
     return change
 
 
-def _time(name: str, meaning: str, key: str) -> Parameter:
-    return _of(Field("node", (key,)), name, "s", meaning)
+def _time(name: str, meaning: str, key: str) -> MachineParameter:
+    return _of(MachineField("node", (key,)), name, "s", meaning)
 
 
-def _policy_time(name: str, meaning: str) -> Parameter:
-    return _of(Field("scheduling", (f"{name}_ns",), 1e-9, name == "slice", integer=True), name, "s", meaning)
+def _policy_time(name: str, meaning: str) -> MachineParameter:
+    return _of(MachineField("scheduling", (f"{name}_ns",), 1e-9, name == "slice", integer=True), name, "s", meaning)
 
 
-def _rates(name: str, meaning: str, part: str, *keys: str) -> Parameter:
-    return _of(Field(part, keys, MB, zero_is_infinite=True), name, "bytes/s", meaning)
+def _rates(name: str, meaning: str, part: str, *keys: str) -> MachineParameter:
+    return _of(MachineField(part, keys, MB, zero_is_infinite=True), name, "bytes/s", meaning)
 
 
-def _count(name: str, meaning: str, part: str, *keys: str) -> Parameter:
-    return _of(Field(part, keys, zero_is_infinite=True, integer=True), name, "", meaning)
+def _count(name: str, meaning: str, part: str, *keys: str) -> MachineParameter:
+    return _of(MachineField(part, keys, zero_is_infinite=True, integer=True), name, "", meaning)
 
 
-def _or_measured(plain: Parameter, of: Measured, get: Callable, change: Callable) -> Parameter:
+def _or_measured(plain: MachineParameter, of: MeasuredCost, get: Callable, change: Callable) -> MachineParameter:
     """Return a parameter that reads and changes measured costs on machines that have them."""
     return replace(
         plain,
@@ -193,11 +193,11 @@ def _or_measured(plain: Parameter, of: Measured, get: Callable, change: Callable
     )
 
 
-def _latency(name: str, meaning: str, key: str, of: Measured) -> Parameter:
+def _latency(name: str, meaning: str, key: str, of: MeasuredCost) -> MachineParameter:
     return _or_measured(_time(name, meaning, key), of, of.latency_s, of.with_latency)
 
 
-def _bandwidth(name: str, meaning: str, part: str, key: str, of: Measured) -> Parameter:
+def _bandwidth(name: str, meaning: str, part: str, key: str, of: MeasuredCost) -> MachineParameter:
     return _or_measured(_rates(name, meaning, part, key), of, of.bandwidth, of.with_bandwidth)
 
 
@@ -214,7 +214,7 @@ def _eager_limit(machine: Machine) -> float:
 
 def _with_eager_limit(machine: Machine, value: float) -> Machine:
     limit = machine.eager_limit
-    if isinstance(limit, Uniform | Gaussian | Exponential) and value and not math.isinf(value):
+    if isinstance(limit, UniformNumber | GaussianNumber | ExponentialNumber) and value and not math.isinf(value):
         return replace(machine, eager_limit=scaled(limit, value / mean_of(limit)))  # type: ignore[arg-type]
     return replace(machine, eager_limit=_NEVER if math.isinf(value) else int(value))
 
@@ -222,7 +222,7 @@ def _with_eager_limit(machine: Machine, value: float) -> Machine:
 _EAGER = "size from which sends wait for their receive"
 _OVERHEAD = "on the sender's CPU, of a measured network's smallest message"
 
-PARAMETERS: dict[str, Parameter] = {
+PARAMETERS: dict[str, MachineParameter] = {
     found.name: found
     for found in (
         _latency("latency", "of messages between nodes", "latency_s", BETWEEN),
@@ -231,18 +231,18 @@ PARAMETERS: dict[str, Parameter] = {
         _count("links", "of each node, each way", "node", "links_out", "links_in"),
         _count("links_out", "of each node", "node", "links_out"),
         _count("links_in", "of each node", "node", "links_in"),
-        _of(Field("node", ("speed",)), "speed", "", "of CPUs, 1 as traced"),
-        _of(Field("node", ("cpus",), integer=True), "cpus", "", "of each node"),
-        Parameter("eager", "bytes", _EAGER, _eager_limit, _with_eager_limit, whole=True, endless=True),
-        Parameter("send_overhead", "s", _OVERHEAD, BETWEEN.overhead_s, BETWEEN.with_overhead),
+        _of(MachineField("node", ("speed",)), "speed", "", "of CPUs, 1 as traced"),
+        _of(MachineField("node", ("cpus",), integer=True), "cpus", "", "of each node"),
+        MachineParameter("eager", "bytes", _EAGER, _eager_limit, _with_eager_limit, whole=True, endless=True),
+        MachineParameter("send_overhead", "s", _OVERHEAD, BETWEEN.overhead_s, BETWEEN.with_overhead),
         _latency("intra_latency", "of messages within a node", "intra_latency_s", WITHIN),
         _bandwidth("intra_bandwidth", "within a node", "node", "intra_bandwidth_mb", WITHIN),
-        Parameter("intra_send_overhead", "s", "the same within a node", WITHIN.overhead_s, WITHIN.with_overhead),
+        MachineParameter("intra_send_overhead", "s", "the same within a node", WITHIN.overhead_s, WITHIN.with_overhead),
         _count("intra_buses", "messages within a node at once", "node", "intra_buses"),
         _count("intra_links", "within a node, each way", "node", "intra_links_out", "intra_links_in"),
         _time("wan_latency", "of messages between networks", "wan_latency_s"),
         _rates("wan_bandwidth", "between networks", "machine", "wan_bandwidth_mb"),
-        _of(Field("files", ("latency_s",)), "file_latency", "s", "of reads and writes"),
+        _of(MachineField("files", ("latency_s",)), "file_latency", "s", "of reads and writes"),
         _rates("file_bandwidth", "of each server", "files", "read_bandwidth_mb", "write_bandwidth_mb"),
         _count("file_servers", "reads and writes at once", "files", "servers"),
         _policy_time("slice", "that a thread may keep a CPU"),
@@ -258,29 +258,29 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def _toml_fields(part: str, of: type) -> dict[str, tuple[Field, str]]:
+def _toml_fields(part: str, of: type) -> dict[str, tuple[MachineField, str]]:
     """Return the keys of a table of the TOML that are numbers, and their units."""
     found = {}
     for name in (f.name for f in fields(of)):
         if name.endswith("_ns"):
             key = f"{name.removesuffix('_ns')}_us"
-            found[key] = Field(part, (name,), 1e-3, name == "slice_ns", integer=True), "us"
+            found[key] = MachineField(part, (name,), 1e-3, name == "slice_ns", integer=True), "us"
         elif name.endswith("_s"):
-            found[f"{name.removesuffix('_s')}_us"] = Field(part, (name,), 1e6), "us"
+            found[f"{name.removesuffix('_s')}_us"] = MachineField(part, (name,), 1e6), "us"
         elif name.endswith("_mb"):
-            found[name] = Field(part, (name,), zero_is_infinite=True), "MB/s"
+            found[name] = MachineField(part, (name,), zero_is_infinite=True), "MB/s"
         elif name in _NUMBERS:
             counted = name not in ("cpus", "speed")
-            found[name] = Field(part, (name,), zero_is_infinite=counted, integer=name != "speed"), ""
+            found[name] = MachineField(part, (name,), zero_is_infinite=counted, integer=name != "speed"), ""
     return found
 
 
 _TABLES = {part: _toml_fields(part, of) for part, of in _PARTS.items()}
-_TABLES["wan"] = {"bandwidth_mb": (Field("machine", ("wan_bandwidth_mb",), zero_is_infinite=True), "MB/s")}
+_TABLES["wan"] = {"bandwidth_mb": (MachineField("machine", ("wan_bandwidth_mb",), zero_is_infinite=True), "MB/s")}
 _PATHS = [f"{table}.{key}" for table, keys in _TABLES.items() for key in keys]
 
 
-def _by_path(name: str) -> Parameter | None:
+def _by_path(name: str) -> MachineParameter | None:
     """Return the parameter that "table.key" or "table.number.key" names."""
     table, *number, key = name.split(".") if "." in name else ("", name)
     if key not in _TABLES.get(table, ()) or len(number) > 1 or not all(n.isdecimal() for n in number):

@@ -1,4 +1,4 @@
-"""Scheduling policies by name: what of `Scheduling` each sets, and which options it takes.
+"""Scheduling policies by name: what of `CpuScheduling` each sets, and which options it takes.
 
 Source: "Dimemas specification", section 1.10 (Tables 4 and 5, sections 8.1.2.2 and 8.2.2 of the thesis).
 """
@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from analyzer.errors import TracelibError
-from analyzer.machine.description import LAWS, SPIN, Count, Level, Priority, Scheduling
+from analyzer.machine.description import LAWS, SPIN, Count, CpuScheduling, PriorityLevel, PrioritySource
 
 _MS = 1_000_000
 
-SVR4_TABLE = tuple(Level(q * _MS, e, s) for q, e, s in (
+SVR4_TABLE = tuple(PriorityLevel(q * _MS, e, s) for q, e, s in (
     (20, 1, 0), (40, 2, 0), (80, 3, 0), (120, 4, 1), (160, 5, 2), (200, 5, 3),
 ))  # fmt: skip
 """Level 0 is the best: short slices for those who sleep often, long ones for those who compute."""
@@ -22,15 +22,15 @@ SVR4_TABLE = tuple(Level(q * _MS, e, s) for q, e, s in (
 POLICIES: dict[str, dict[str, Any]] = {
     "fcfs": {},
     "rr": {"slice_ns": _MS},
-    "fixed": {"priority": Priority.FIXED},
-    "fixed-preemptive": {"priority": Priority.FIXED, "preemptive": True},
-    "fixed-rr": {"priority": Priority.FIXED, "slice_ns": _MS},
-    "fixed-rr-preemptive": {"priority": Priority.FIXED, "slice_ns": _MS, "preemptive": True},
-    "cp-fifo": {"priority": Priority.RECORDS, "preemptive": True},
-    "cp-rr": {"priority": Priority.RECORDS, "preemptive": True, "slice_ns": _MS},
-    "svr4": {"priority": Priority.SVR4, "preemptive": True, "levels": SVR4_TABLE, "base": 2},
+    "fixed": {"priority": PrioritySource.FIXED},
+    "fixed-preemptive": {"priority": PrioritySource.FIXED, "preemptive": True},
+    "fixed-rr": {"priority": PrioritySource.FIXED, "slice_ns": _MS},
+    "fixed-rr-preemptive": {"priority": PrioritySource.FIXED, "slice_ns": _MS, "preemptive": True},
+    "cp-fifo": {"priority": PrioritySource.RECORDS, "preemptive": True},
+    "cp-rr": {"priority": PrioritySource.RECORDS, "preemptive": True, "slice_ns": _MS},
+    "svr4": {"priority": PrioritySource.SVR4, "preemptive": True, "levels": SVR4_TABLE, "base": 2},
     "decay": {
-        "priority": Priority.DECAY, "preemptive": True, "slice_ns": _MS, "best": 0, "worst": 127, "base": 60,
+        "priority": PrioritySource.DECAY, "preemptive": True, "slice_ns": _MS, "best": 0, "worst": 127, "base": 60,
         "tick_ns": _MS, "decay_ns": 100 * _MS, "load_ns": 500 * _MS, "settle_ns": 10 * _MS,
     },
     # Smaller is better here, so the signs are those of the thesis reversed.
@@ -41,20 +41,20 @@ POLICIES: dict[str, dict[str, Any]] = {
 """Settings of each policy; options can change any of them. cp-fifo-dep and cp-rr-dep are cp-fifo and cp-rr on priority
 records that hold the laxity."""
 for _name in ("boost1", "boost2", "boost3"):
-    POLICIES[_name] |= {"priority": Priority.BOOST, "base": 50, "best": 0, "worst": 100}
+    POLICIES[_name] |= {"priority": PrioritySource.BOOST, "base": 50, "best": 0, "worst": 100}
     POLICIES[f"{_name}-rr"] = POLICIES[_name] | {"slice_ns": _MS}
 POLICIES["cp-fifo-dep"], POLICIES["cp-rr-dep"] = POLICIES["cp-fifo"], POLICIES["cp-rr"]
 
 _OF_ALL = frozenset({"policy", "context_switch_us", "busy_wait_us"})
 _BY_PRIORITY = frozenset({"preemptive", "least_run_us"})
 _OPTIONS = {
-    Priority.NONE: _OF_ALL,
-    Priority.FIXED: _OF_ALL | _BY_PRIORITY | {"priorities"},
-    Priority.RECORDS: _OF_ALL | _BY_PRIORITY | {"priorities"},
-    Priority.SVR4: _OF_ALL | _BY_PRIORITY | {"levels", "base"},
-    Priority.DECAY: _OF_ALL | _BY_PRIORITY
+    PrioritySource.NONE: _OF_ALL,
+    PrioritySource.FIXED: _OF_ALL | _BY_PRIORITY | {"priorities"},
+    PrioritySource.RECORDS: _OF_ALL | _BY_PRIORITY | {"priorities"},
+    PrioritySource.SVR4: _OF_ALL | _BY_PRIORITY | {"levels", "base"},
+    PrioritySource.DECAY: _OF_ALL | _BY_PRIORITY
     | {"base", "best", "worst", "tick_us", "decay_us", "load_us", "settle_us"},
-    Priority.BOOST: _OF_ALL | _BY_PRIORITY
+    PrioritySource.BOOST: _OF_ALL | _BY_PRIORITY
     | {"base", "best", "worst", "receiver_first", "receiver_last", "sender_receiver_first"},
 }  # fmt: skip
 
@@ -62,16 +62,16 @@ _OPTIONS = {
 def options_of(policy: str) -> frozenset[str]:
     """Return the keys of [scheduling] that change a policy of `POLICIES`; `slice_us` for policies with turns."""
     preset = POLICIES[policy]
-    return _OPTIONS[preset.get("priority", Priority.NONE)] | ({"slice_us"} if "slice_ns" in preset else set())
+    return _OPTIONS[preset.get("priority", PrioritySource.NONE)] | ({"slice_us"} if "slice_ns" in preset else set())
 
 
-def does_use(of: Scheduling, name: str) -> bool:
-    """Check whether a number of `Scheduling` changes what the policy does.
+def does_use(of: CpuScheduling, name: str) -> bool:
+    """Check whether a number of `CpuScheduling` changes what the policy does.
 
     A slice given to a policy that has none would make another policy of it.
     """
     if name == "slice_ns":
-        return bool(of.slice_ns) and of.priority != Priority.SVR4
+        return bool(of.slice_ns) and of.priority != PrioritySource.SVR4
     key = f"{name.removesuffix('_ns')}_us" if name.endswith("_ns") else name
     return key in _OPTIONS[of.priority]
 
@@ -80,7 +80,7 @@ _TIMES = ("slice", "context_switch", "busy_wait", "least_run", "tick", "decay", 
 _NUMBERS = ("base", "best", "worst", "receiver_first", "receiver_last", "sender_receiver_first")
 
 
-def policy_of(options: Mapping[str, Any]) -> Scheduling:
+def policy_of(options: Mapping[str, Any]) -> CpuScheduling:
     """Make a policy from its name and options: `policy`, times as `slice_us`, ..., numbers, `preemptive`, and `levels`.
 
     levels: [[quantum_us, level after the slice, level after sleeping], ...]; a thread begins at the middle one unless
@@ -113,11 +113,11 @@ def policy_of(options: Mapping[str, Any]) -> Scheduling:
         raise TracelibError(
             f'[scheduling] busy_wait_us = "inf", but "{name}" gives no turns', 'use a policy with slices, such as "rr"'
         )
-    if found.get("priority") == Priority.SVR4 and not 0 <= found["base"] < len(found["levels"]):
+    if found.get("priority") == PrioritySource.SVR4 and not 0 <= found["base"] < len(found["levels"]):
         raise TracelibError(
             f"[scheduling] base = {found['base']}, but there are {len(found['levels'])} levels", "the first level is 0"
         )
-    return Scheduling(**found)
+    return CpuScheduling(**found)
 
 
 def _refuse_unused(policy: str, options: Mapping[str, Any]) -> None:
@@ -171,14 +171,14 @@ def _priorities(rows: Any) -> tuple[int | tuple[int, ...], ...]:
     return tuple(tuple(row) if isinstance(row, list) else row for row in rows)
 
 
-def _levels(rows: Any) -> tuple[Level, ...]:
+def _levels(rows: Any) -> tuple[PriorityLevel, ...]:
     if not isinstance(rows, list):
         raise TracelibError(f"[scheduling] levels = {rows!r}", "it must be a list of rows")
     return tuple(_level(row, len(rows)) for row in rows)
 
 
-def _level(row: Any, levels: int) -> Level:
+def _level(row: Any, levels: int) -> PriorityLevel:
     numbers = isinstance(row, list) and len(row) == 3 and all(type(n) is int for n in row[1:])
     if not numbers or not all(0 <= n < levels for n in row[1:]):
         raise TracelibError(f"[scheduling] levels: {row!r}", "a row is [quantum_us, level when used up, when slept]")
-    return Level(_time("quantum", row[0]), int(row[1]), int(row[2]))
+    return PriorityLevel(_time("quantum", row[0]), int(row[1]), int(row[2]))

@@ -19,34 +19,34 @@ from analyzer.machine.description import (
     MOST_NODES,
     TABLE_9,
     CollectiveModel,
+    CostPiece,
     Count,
     FileSystem,
     Machine,
-    Model,
     Network,
     Node,
-    Piece,
-    Size,
+    PhaseModel,
+    PhaseSize,
     constant_both_ways,
     explicit,
     simple_collectives,
 )
 from analyzer.machine.policies import policy_of
-from analyzer.machine.toml_table import Table
+from analyzer.machine.toml_table import TomlTable
 
-MODELS = {"0": Model.NONE, "CTE": Model.CONSTANT, "LIN": Model.LINEAR, "LOG": Model.LOG}
+MODELS = {"0": PhaseModel.NONE, "CTE": PhaseModel.CONSTANT, "LIN": PhaseModel.LINEAR, "LOG": PhaseModel.LOG}
 """Names of Table 2."""
 SIZES = {
-    "MAX": Size.MAX, "MIN": Size.MIN, "MEAN": Size.MEAN, "2MAX": Size.TWICE_MAX, "2*MAX": Size.TWICE_MAX,
-    "S+R": Size.SUM, "PHASE": Size.PHASE,
+    "MAX": PhaseSize.MAX, "MIN": PhaseSize.MIN, "MEAN": PhaseSize.MEAN,
+    "2MAX": PhaseSize.TWICE_MAX, "2*MAX": PhaseSize.TWICE_MAX, "S+R": PhaseSize.SUM, "PHASE": PhaseSize.PHASE,
 }  # fmt: skip
 """Names of Table 3."""
 TABLES: dict[str, Callable[[], Mapping[str, CollectiveModel]]] = {
     "constant-both-ways": constant_both_ways,
     "table-9": lambda: TABLE_9,
-    "constant": lambda: simple_collectives(Model.CONSTANT),
-    "linear": lambda: simple_collectives(Model.LINEAR),
-    "logarithmic": lambda: simple_collectives(Model.LOG),
+    "constant": lambda: simple_collectives(PhaseModel.CONSTANT),
+    "linear": lambda: simple_collectives(PhaseModel.LINEAR),
+    "logarithmic": lambda: simple_collectives(PhaseModel.LOG),
 }
 
 
@@ -64,7 +64,7 @@ def read_toml(path: str | Path) -> Machine:
 
 def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
     """Make a machine from the tables of a TOML file; models that it names are searched in `folder`."""
-    top = Table("the machine", given)
+    top = TomlTable("the machine", given)
     nodes = top.tables("node", {})
     networks = top.tables("network", {})
     wan, mapping = top.table("wan"), top.take("mapping", "fill")
@@ -101,17 +101,17 @@ def _check_references(machine: Machine) -> None:
             explicit(mapping, len(mapping), len(machine.nodes))
 
 
-def _is_template(nodes: list[Table]) -> bool:
+def _is_template(nodes: list[TomlTable]) -> bool:
     """Return True for one [node] without a count: it is like all of them, as many as there are ranks."""
     return len(nodes) == 1 and "count" not in nodes[0]
 
 
-def _nodes(table: Table, folder: Path) -> list[Node]:
+def _nodes(table: TomlTable, folder: Path) -> list[Node]:
     count = table.whole("count", 1, 1, MOST_NODES)
     return [_node(table, folder)] * count
 
 
-def _node(table: Table, folder: Path) -> Node:
+def _node(table: TomlTable, folder: Path) -> Node:
     us = 1e6
     node = Node(
         cpus=table.count("cpus", least=1) if "cpus" in table else 0,
@@ -133,7 +133,7 @@ def _node(table: Table, folder: Path) -> Node:
     return node
 
 
-def _files(table: Table) -> FileSystem:
+def _files(table: TomlTable) -> FileSystem:
     us = 1e6
     both = table.quantity("bandwidth_mb", 0.0)
     found = FileSystem(
@@ -150,14 +150,14 @@ def _files(table: Table) -> FileSystem:
     return found
 
 
-def _network(table: Table, folder: Path) -> Network:
+def _network(table: TomlTable, folder: Path) -> Network:
     pieces = _measured(table, "model", folder)
     network = Network(table.quantity("bandwidth_mb", 0.0), table.count("buses"), pieces)
     table.end()
     return network
 
 
-def _measured(table: Table, key: str, folder: Path) -> tuple[Piece, ...]:
+def _measured(table: TomlTable, key: str, folder: Path) -> tuple[CostPiece, ...]:
     """Return the costs in the LoOgGP model that a key names, or in the file itself (`pieces`, `intra_pieces`)."""
     model, rows = table.take(key, None), table.take(key.replace("model", "pieces"), None)
     if model is None:
@@ -169,20 +169,20 @@ def _measured(table: Table, key: str, folder: Path) -> tuple[Piece, ...]:
     return pieces_of(folder / str(model))
 
 
-def _pieces(rows: Any, where: str) -> tuple[Piece, ...]:
-    width = len(fields(Piece))
+def _pieces(rows: Any, where: str) -> tuple[CostPiece, ...]:
+    width = len(fields(CostPiece))
     for row in rows if isinstance(rows, list) and rows else [rows]:
         numbers = isinstance(row, list) and all(type(x) in (int, float) and math.isfinite(x) for x in row)
         if not numbers or len(row) != width or row[0] != int(row[0]):
-            names = ", ".join(field.name for field in fields(Piece))
+            names = ", ".join(field.name for field in fields(CostPiece))
             raise TracelibError(f"{where}: {row!r}", f"a row is [{names}], costs in ns")
-    found = tuple(Piece(int(row[0]), *map(float, row[1:])) for row in rows)
+    found = tuple(CostPiece(int(row[0]), *map(float, row[1:])) for row in rows)
     if found[0].from_bytes != 0 or any(a.from_bytes >= b.from_bytes for a, b in pairwise(found)):
         raise TracelibError(f"{where}: sizes do not increase from 0 on", "put the rows in order")
     return found
 
 
-def _mappings(top: Table, default: Any) -> tuple[str | tuple[int, ...], ...]:
+def _mappings(top: TomlTable, default: Any) -> tuple[str | tuple[int, ...], ...]:
     """Read the mapping of each [[application]]; the default where an application gives none."""
     found = []
     for table in top.tables("application", []):
@@ -199,7 +199,7 @@ def _mapping(value: Any) -> str | tuple[int, ...]:
     raise TracelibError(f"mapping = {value!r}", 'use "fill", "round-robin" or the node of each rank: [0, 0, 1, 1]')
 
 
-def _eager(top: Table) -> Count | None:
+def _eager(top: TomlTable) -> Count | None:
     if isinstance(top.peek("eager_limit"), Mapping):
         return top.count("eager_limit")
     value = top.take("eager_limit", None)
@@ -213,7 +213,7 @@ def _eager(top: Table) -> Count | None:
     return int(found[1]) << {"": 0, "k": 10, "m": 20}[found[2].lower()]
 
 
-def _collectives(table: Table) -> Mapping[str, CollectiveModel] | None:
+def _collectives(table: TomlTable) -> Mapping[str, CollectiveModel] | None:
     default = table.take("default", None)
     if default is not None and default not in TABLES:
         raise TracelibError(f"[collectives] default = {default!r} is not known", f"use {', '.join(TABLES)}")

@@ -11,7 +11,7 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import LAWS, MOST, Count, Quantity
 
 
-class Table:
+class TomlTable:
     """The keys of a table, each taken once; what is left over is a mistake."""
 
     def __init__(self, name: str, given: Any, page: str = "docs/machine.md") -> None:
@@ -32,15 +32,15 @@ class Table:
         """Return the value of a key that is still to be taken."""
         return self._given.get(key)
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> TomlTable:
         """Return a table within, empty if it is not there."""
-        return Table(f"[{key}]", self.take(key, {}), self._page)
+        return TomlTable(f"[{key}]", self.take(key, {}), self._page)
 
-    def tables(self, key: str, default: Any) -> list[Table]:
+    def tables(self, key: str, default: Any) -> list[TomlTable]:
         """Return one table or an array of them."""
         value = self.take(key, default)
         given = value if isinstance(value, list) else [value] if value else []
-        return [Table(f"[{key}]", v, self._page) for v in given]
+        return [TomlTable(f"[{key}]", v, self._page) for v in given]
 
     def rest(self) -> dict[str, Any]:
         """Return the keys that nobody has read."""

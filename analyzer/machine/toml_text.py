@@ -13,14 +13,14 @@ from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     LAWS,
     CollectiveModel,
+    CostPiece,
     Count,
+    CpuScheduling,
     FileSystem,
     Machine,
     Network,
     Node,
-    Piece,
     Quantity,
-    Scheduling,
 )
 from analyzer.machine.fields import scaled
 from analyzer.machine.policies import POLICIES, options_of
@@ -47,7 +47,7 @@ def machine_text(machine: Machine) -> str:
         parts.append(_section("[files]", _numbers(machine.files, FileSystem())))
     if machine.collectives is not None:
         parts.append(_section("[collectives]", _collectives(machine.collectives)))
-    if machine.scheduling != Scheduling():
+    if machine.scheduling != CpuScheduling():
         parts.append(_section("[scheduling]", _scheduling(machine.scheduling)))
     return "\n".join(filter(None, parts))
 
@@ -92,7 +92,7 @@ def _network(network: Network) -> Iterator[Line]:
         yield "pieces", _pieces(network.pieces)
 
 
-def _pieces(pieces: tuple[Piece, ...]) -> str:
+def _pieces(pieces: tuple[CostPiece, ...]) -> str:
     """Write rows of their fields in their order."""
     rows = ((str(piece.from_bytes), *(repr(float(x)) for x in list(vars(piece).values())[1:])) for piece in pieces)
     return "[\n" + "".join(f"  [{', '.join(row)}],\n" for row in rows) + "]"
@@ -164,9 +164,9 @@ def _collectives(models: Mapping[str, CollectiveModel]) -> Iterator[Line]:
         yield name, f'"{" ".join(words)}"'
 
 
-def _scheduling(wanted: Scheduling) -> Iterator[Line]:
+def _scheduling(wanted: CpuScheduling) -> Iterator[Line]:
     """Yield the policy that it differs least from, and the differences."""
-    found = {name: Scheduling(**options) for name, options in POLICIES.items()}
+    found = {name: CpuScheduling(**options) for name, options in POLICIES.items()}
     same = {name: s for name, s in found.items() if s.priority == wanted.priority}
     with_turns = [name for name in same if ("slice_us" in options_of(name)) == bool(wanted.slice_ns)]
     policy = min(with_turns or same, key=lambda name: len(_differences(wanted, same[name])))
@@ -193,5 +193,5 @@ def _us(ns: Count) -> Quantity:
     return ns / _NS_IN_US if isinstance(ns, int) else scaled(ns, 1 / _NS_IN_US)
 
 
-def _differences(a: Scheduling, b: Scheduling) -> list[str]:
+def _differences(a: CpuScheduling, b: CpuScheduling) -> list[str]:
     return [field.name for field in fields(a) if getattr(a, field.name) != getattr(b, field.name)]

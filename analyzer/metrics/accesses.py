@@ -12,7 +12,7 @@ from analyzer.columns.arrays import by_index
 from analyzer.pairing.requests import Posted, gather_blocks, window_calls, windows_of_rank
 from analyzer.parallel import Team
 from analyzer.trace import ACCESS, Errors, Objects, SharedObject, Trace
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 _COLUMNS = ("count", "inside", "sent", "received")
 
@@ -52,7 +52,7 @@ def accesses(trace: Trace, team: Team) -> list[AccessTotals]:
     sums = np.zeros((len(_COLUMNS), len(trace.extra(Objects).known)), np.int64)
     for rank in trace.share(team):
         windows = windows_of_rank(trace, rank)
-        posted = Posted(trace, rank, windows, (What.READ_DONE, What.WRITE_DONE))
+        posted = Posted(trace, rank, windows, (RequestKind.READ_DONE, RequestKind.WRITE_DONE))
         for index, (begin, end) in enumerate(pairwise(windows.tolist())):
             rows = gather_blocks(trace.extra(Objects).accesses(rank, begin, end), ACCESS)
             calls = _joined(window_calls(trace, rank, begin, end), rows)
@@ -88,7 +88,7 @@ def _take_actual(calls: np.ndarray, done: np.ndarray) -> None:
     order = np.argsort(calls["enter"], kind="stable")
     at = order[np.searchsorted(calls["enter"][order], done["posted"]).clip(max=len(calls) - 1)]
     found = calls["enter"][at] == done["posted"]
-    for what, column in ((What.READ_DONE, "received"), (What.WRITE_DONE, "sent")):
+    for what, column in ((RequestKind.READ_DONE, "received"), (RequestKind.WRITE_DONE, "sent")):
         chosen = found & (done["what"] == what)
         calls[column][at[chosen]] = done["bytes"][chosen]
 

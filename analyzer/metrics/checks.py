@@ -18,7 +18,7 @@ from analyzer.recording.run.clock_repair import violations
 from analyzer.trace import CallPaths, Errors, Leftovers, Losses, Trace
 from analyzer.trace.at_places import AtPlaces, PlaceChoice
 from analyzer.trace.chosen import one_sided
-from tracelib.schema import CALL_WAS_LEFT, Peer, What
+from tracelib.schema import CALL_WAS_LEFT, Peer, RequestKind
 from tracelib.schema.procedures import COLLECTIVES, FREES, base_name
 
 
@@ -184,7 +184,7 @@ def _freed_wildcards(trace: Trace) -> Iterator[str]:
     No status says what they received.
     """
     for rank in range(trace.size) if FREES & {*trace.procedures} else ():
-        freed = [rows.compress(rows["what"] == What.RECV_FREED) for rows in trace.requests(rank)]
+        freed = [rows.compress(rows["what"] == RequestKind.RECV_FREED) for rows in trace.requests(rank)]
         of_any = [rows["comm"][(rows["peer"] == Peer.ANY_SOURCE) | (rows["tag"] < 0)] for rows in freed]
         for comm, count in zip(*np.unique(joined(of_any, np.dtype(np.int64)), return_counts=True), strict=True):
             many = "a receive" if count == 1 else f"{count} receives"

@@ -10,7 +10,7 @@ from analyzer.metrics.sums import Sums, add_up
 from analyzer.pairing.parts import Part, RankRows
 from analyzer.parallel import Team
 from analyzer.trace import CALL, Trace
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 from tracelib.schema.procedures import COLLECTIVES, base_name
 
 _COLUMNS = ("count", "inside", "sent", "received")
@@ -51,7 +51,7 @@ class CollectiveSums(Sums[list[CollectiveTotals]]):
     def add(self, part: Part) -> None:
         calls = part.calls.rows
         found = [calls.compress(self._wanted[calls["call"]])]
-        is_started = part.requests.rows["what"] == What.COLLECTIVE_STARTED
+        is_started = part.requests.rows["what"] == RequestKind.COLLECTIVE_STARTED
         if is_started.any():
             found.append(_started(part, part.requests.where(is_started)))
         for some in found:

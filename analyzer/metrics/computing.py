@@ -16,7 +16,7 @@ from analyzer.parallel import Team
 from analyzer.places.call_gaps import CallGaps
 from analyzer.places.phrases import computing_at
 from analyzer.trace import UNKNOWN, CallPaths, CpuUse, Losses, Trace
-from tracelib.schema import OffCpu
+from tracelib.schema import OffCpuState
 
 _KEY = ("rank", "before", "path", "call")
 COMPUTED = np.dtype([(name, "<i8") for name in (*_KEY, "ns")])
@@ -136,7 +136,7 @@ class SleepSums(ComputingSums):
     def _of(self, rank: int) -> np.ndarray:
         if rank not in self._rows_of:
             rows = self._use.of(rank)
-            self._rows_of[rank] = rows.compress((rows["where"] == OffCpu.OUTSIDE) & (rows["delay"] != UNKNOWN))
+            self._rows_of[rank] = rows.compress((rows["where"] == OffCpuState.OUTSIDE) & (rows["delay"] != UNKNOWN))
         return self._rows_of[rank]
 
 

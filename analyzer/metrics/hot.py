@@ -12,7 +12,7 @@ from analyzer.metrics.sums import Sums, add_up
 from analyzer.pairing.parts import Part
 from analyzer.parallel import Team
 from analyzer.trace import STATE, UNKNOWN, CallPaths, CodeSamples, CpuUse, State, Trace
-from tracelib.schema import OffCpu
+from tracelib.schema import OffCpuState
 
 SPENT = np.dtype([("rank", "<i8"), ("path", "<i8"), ("count", "<i8"), ("ns", "<f8")])
 """Samples of a rank in one path (row of CallPaths.tables), and the computing time (ns) that they stand for."""
@@ -202,7 +202,7 @@ class HotSums(Sums[HotRows]):
 
 def _without_cpu(off_cpu: np.ndarray, task: _Task, reader: _Reader, whole: float) -> tuple[float, float]:
     """Sum the time that a thread computed without a CPU, and waited for one (-1: not known), from OFF_CPU rows."""
-    mine = (off_cpu["thread"] == task.thread) & (off_cpu["where"] == OffCpu.OUTSIDE)
+    mine = (off_cpu["thread"] == task.thread) & (off_cpu["where"] == OffCpuState.OUTSIDE)
     rows = off_cpu[mine & (off_cpu["time"] >= task.since) & (off_cpu["time"] < reader.until)]
     off = min(float(rows["off"].sum()), whole)
     known = not (rows["delay"] == UNKNOWN).any()

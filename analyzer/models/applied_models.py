@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Applied:
+class ModelValues:
     """Arrays of shape (rows,); NaN where a row lacks a parameter, or the model has no value.
 
     beyond: whether a parameter lies outside of what the model was fitted to. measured: the observable; None: the table
@@ -42,7 +42,7 @@ class Applied:
         return np.where(np.isfinite(found), found, np.nan)
 
 
-def apply_model(model: Model, frame: pandas.DataFrame) -> Applied:
+def apply_model(model: Model, frame: pandas.DataFrame) -> ModelValues:
     """Predict each row of a table. Raises TracelibError where the table lacks a parameter, or one is no number."""
     there = ", ".join(map(str, frame.columns[:12]))
     frame = frame.rename(columns=identifiers(frame.columns))
@@ -53,7 +53,7 @@ def apply_model(model: Model, frame: pandas.DataFrame) -> Applied:
     return apply_to(model, values, measured)
 
 
-def apply_to(model: Model, values: Mapping[str, np.ndarray], measured: np.ndarray | None) -> Applied:
+def apply_to(model: Model, values: Mapping[str, np.ndarray], measured: np.ndarray | None) -> ModelValues:
     """Predict each row. values: of each parameter of the model, and perhaps of others, of shape (rows,)."""
     values = {name: values[name] for name in model.parameters}
     together = np.column_stack([*values.values()])
@@ -63,7 +63,7 @@ def apply_to(model: Model, values: Mapping[str, np.ndarray], measured: np.ndarra
     for name, column in values.items():
         low, high = model.ranges[name]
         beyond |= (column < low) | (column > high)
-    return Applied(values, said[:, 0], said[:, 1], said[:, 2], beyond, measured)
+    return ModelValues(values, said[:, 0], said[:, 1], said[:, 2], beyond, measured)
 
 
 def _at(model: Model, row: list[float]) -> tuple[float, float, float]:

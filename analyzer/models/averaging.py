@@ -16,7 +16,7 @@ from analyzer.models.terms.product import Product
 
 
 @dataclass(frozen=True)
-class Member:
+class WeightedModel:
     """sum of coefficients * terms. The standard error of a value is sigma * |spread @ terms there|, with `freedom`
     degrees of freedom (Student's t); sigma is the residual standard deviation: a share, where errors are relative."""
 
@@ -32,7 +32,7 @@ class Member:
         """(terms) of the coefficients; infinite without freedom."""
         return self.sigma * np.linalg.norm(self.spread, axis=0)
 
-    def with_weight(self, weight: float) -> Member:
+    def with_weight(self, weight: float) -> WeightedModel:
         """Return the member with another weight."""
         return replace(self, weight=weight)
 

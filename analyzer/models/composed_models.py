@@ -11,11 +11,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 from analyzer.errors import TracelibError
-from analyzer.models.model import CONFIDENCE, Model, Prediction
+from analyzer.models.model import CONFIDENCE, Model, ModelPrediction
 
 
 @dataclass(frozen=True)
-class Composed:
+class ComposedModel:
     """outer: a model of which some parameters are quantities; inner: for each of these what predicts it, a `Model` or a
     function whose arguments are the other parameters (a collective's time from the network's parameters)."""
 
@@ -48,7 +48,7 @@ class Composed:
         """Predict the outer observable from the predictions of all quantities."""
         return self.outer.predict(**self._all(values))
 
-    def prediction(self, **values: float) -> Prediction:
+    def prediction(self, **values: float) -> ModelPrediction:
         """Predict the outer observable with its 95 % interval.
 
         The uncertainty of each quantity adds to that of the outer model, as independent errors do. A quantity that a
@@ -62,9 +62,9 @@ class Composed:
         least = outer.value - low
         if self.outer.relative and outer.value > 0:  # all that was measured is positive
             least = max(least, 0.0)
-        return Prediction(outer.value, (least, outer.value + high))
+        return ModelPrediction(outer.value, (least, outer.value + high))
 
-    def share_prediction(self, name: str, **values: float) -> Prediction:
+    def share_prediction(self, name: str, **values: float) -> ModelPrediction:
         """Predict the share of a quantity with its 95 % interval.
 
         It follows from the errors of the coefficients and from the interval of the quantity. Where all terms were
@@ -74,7 +74,7 @@ class Composed:
         share = self.share(name, **values)
         member = self.outer.whole or self.outer.selected
         if not np.isfinite(member.sigma) or member.freedom < 1:
-            return Prediction(share, (-np.inf, np.inf))
+            return ModelPrediction(share, (-np.inf, np.inf))
         terms = np.array([float(term.value(every)) for term in member.terms])
         inside = np.where([name in term.names() for term in member.terms], terms, 0.0)
         total = float(member.coefficients @ terms)
@@ -83,7 +83,7 @@ class Composed:
         of_costs = times * float(np.linalg.norm(member.spread @ (inside - middle * terms))) / abs(total)
         ends = [self._share_of({**every, name: end}, name) - share for end in self._ends(name, values)]
         low, high = middle - hypot(of_costs, min(0.0, *ends)), middle + hypot(of_costs, max(0.0, *ends))
-        return Prediction(share, (min(low, share), max(high, share)))
+        return ModelPrediction(share, (min(low, share), max(high, share)))
 
     def beyond(self, **values: float) -> list[str]:
         """Say in words which values lie outside of what was measured for one of the models."""

@@ -9,7 +9,7 @@ from itertools import product as combinations
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.models.averaging import Member
+from analyzer.models.averaging import WeightedModel
 from analyzer.models.fitting.criteria import akaike_weights, criterion_of
 from analyzer.models.fitting.cross_validation import settings_of
 from analyzer.models.fitting.least_squares import fit_columns, relative_weights
@@ -17,8 +17,8 @@ from analyzer.models.fitting.relative import expected_weights
 from analyzer.models.measurements import Measurements
 from analyzer.models.search.elimination import eliminate
 from analyzer.models.search.exact import MOST_TERMS, search_all
-from analyzer.models.search.genetic import Found, Genetics, best_of, search_genetically
-from analyzer.models.search.selection import Selection, whole
+from analyzer.models.search.genetic import GeneticOptions, GeneticResult, best_of, search_genetically
+from analyzer.models.search.selection import ModelSelection, whole
 from analyzer.models.search.space import make_space
 from analyzer.models.terms.formula import Formula
 from analyzer.models.terms.language import candidates
@@ -38,7 +38,7 @@ _MOST_POINTS = 20_000
 
 
 @dataclass(frozen=True)
-class Options:
+class FitOptions:
     """How described terms are fitted. degree: of `candidates`; weighting: one of WEIGHTINGS; search: one of SEARCHES;
     non_negative: no coefficient is negative; physical: no value is, in the range of the data and up to four times
     beyond; most_error: the largest relative error of a model that is kept; genetics: each is searched by, and the best
@@ -48,7 +48,7 @@ class Options:
     criterion: str = "aicc"
     weighting: str = "relative"
     search: str = "auto"
-    genetics: tuple[Genetics, ...] = (Genetics(),)
+    genetics: tuple[GeneticOptions, ...] = (GeneticOptions(),)
     most_error: float | None = None
     non_negative: bool = False
     physical: bool = False
@@ -61,10 +61,10 @@ class Options:
         return self.weighting != "ordinary"
 
 
-DEFAULTS = Options()
+DEFAULTS = FitOptions()
 
 
-def described_terms(data: Measurements, terms: str | Formula, options: Options) -> list[Product]:
+def described_terms(data: Measurements, terms: str | Formula, options: FitOptions) -> list[Product]:
     """Return the terms, of which each must be of parameters. Raises TracelibError."""
     if isinstance(terms, Formula):
         described = list(dict.fromkeys(term.term for term in terms.terms.values()))
@@ -76,7 +76,7 @@ def described_terms(data: Measurements, terms: str | Formula, options: Options) 
     return described
 
 
-def weights(data: Measurements, described: Sequence[Product], options: Options) -> np.ndarray:
+def weights(data: Measurements, described: Sequence[Product], options: FitOptions) -> np.ndarray:
     """Return the weights by `options.weighting`, (rows)."""
     if options.weighting == "ordinary":
         return np.ones(len(data.observed))
@@ -93,8 +93,8 @@ def weights(data: Measurements, described: Sequence[Product], options: Options) 
 
 
 def selected(
-    data: Measurements, described: Sequence[Product], weight: np.ndarray, options: Options
-) -> tuple[Selection, tuple[Found, ...]]:
+    data: Measurements, described: Sequence[Product], weight: np.ndarray, options: FitOptions
+) -> tuple[ModelSelection, tuple[GeneticResult, ...]]:
     """Select the best models of the described terms.
 
     They are of all terms, of the models that genetic searches met, of the terms left when terms are dropped, or the one
@@ -117,8 +117,8 @@ def selected(
 
 
 def members_of(
-    selection: Selection, data: Measurements, weight: np.ndarray, options: Options
-) -> tuple[list[Member], float]:
+    selection: ModelSelection, data: Measurements, weight: np.ndarray, options: FitOptions
+) -> tuple[list[WeightedModel], float]:
     """Return the models of largest weight, fitted, and the best one's score."""
     points = _points(data) if options.physical else None
     members, scores = [], []
@@ -129,14 +129,14 @@ def members_of(
             conditions = np.eye(len(terms)) if conditions is None else np.vstack([conditions, np.eye(len(terms))])
         fitted = fit_columns(_columns(terms, data.values), data.observed, weight, conditions)
         score = float(selection.criterion.score(len(terms), max(fitted.rss, selection.space.least_rss)))
-        members.append(Member(terms, fitted.coefficients, fitted.spread, fitted.sigma, fitted.freedom, 0.0))
+        members.append(WeightedModel(terms, fitted.coefficients, fitted.spread, fitted.sigma, fitted.freedom, 0.0))
         scores.append(score)
     weights = akaike_weights(np.array(scores))
     order = np.argsort(-weights, kind="stable")
     return [members[k].with_weight(float(weights[k])) for k in order], float(min(scores))
 
 
-def everything(selection: Selection, data: Measurements, weight: np.ndarray) -> Member | None:
+def everything(selection: ModelSelection, data: Measurements, weight: np.ndarray) -> WeightedModel | None:
     """Fit all terms that the data can tell apart. None: the rows are too few for it.
 
     Its intervals hold whatever the terms were chosen by. Intervals of models that were chosen from the same data are
@@ -146,10 +146,10 @@ def everything(selection: Selection, data: Measurements, weight: np.ndarray) -> 
     fitted = fit_columns(_columns(terms, data.values), data.observed, weight)
     if fitted.freedom < 1:
         return None
-    return Member(terms, fitted.coefficients, fitted.spread, fitted.sigma, fitted.freedom, 0.0)
+    return WeightedModel(terms, fitted.coefficients, fitted.spread, fitted.sigma, fitted.freedom, 0.0)
 
 
-def fitted_as(selection: Selection, model: np.ndarray) -> Member:
+def fitted_as(selection: ModelSelection, model: np.ndarray) -> WeightedModel:
     """Return a model (terms, bool) of the selection with its coefficients and their errors, from the triangle of
     all rows."""
     space, terms = selection.space, by_text(selection.terms_of(model))
@@ -157,7 +157,7 @@ def fitted_as(selection: Selection, model: np.ndarray) -> Member:
     fitted = fit_columns(space.triangle[:, places], space.triangle[:, -1], np.ones(len(space.triangle)))
     length, freedom = space.length[places], space.rows - len(terms)
     sigma = selection.relative_error(fitted.rss, len(terms))
-    return Member(terms, fitted.coefficients / length, fitted.spread / length, sigma, freedom, 0.0)
+    return WeightedModel(terms, fitted.coefficients / length, fitted.spread / length, sigma, freedom, 0.0)
 
 
 def _columns(terms: Sequence[Product], values: dict[str, np.ndarray]) -> np.ndarray:

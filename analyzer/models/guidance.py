@@ -10,7 +10,7 @@ from scipy.special import fdtrc
 from analyzer.models.fitting.cross_validation import rows_of, settings_of
 from analyzer.models.measurements import Measurements
 from analyzer.models.model import Model, formula_text
-from analyzer.models.search.selection import Selection
+from analyzer.models.search.selection import ModelSelection
 from analyzer.models.two_laws import two_laws
 
 _UNIMPORTANT = 0.5
@@ -24,7 +24,7 @@ _TIMES = 3.0
 _LARGE_ERROR = 0.2
 
 
-def guidance(data: Measurements, model: Model, selection: Selection | None) -> list[str]:
+def guidance(data: Measurements, model: Model, selection: ModelSelection | None) -> list[str]:
     """Return sentences of advice, none if there is no need."""
     said = (
         _of_rows(data), _of_parameters(data), _of_terms(selection), _of_residuals(data, model), _of_groups(data),
@@ -59,7 +59,7 @@ def _ratio(column: np.ndarray, other: np.ndarray) -> float | None:
     return float(ratios[0]) if np.ptp(ratios) <= 1e-12 * abs(ratios[0]) else None
 
 
-def _of_terms(selection: Selection | None) -> Iterator[str]:
+def _of_terms(selection: ModelSelection | None) -> Iterator[str]:
     if selection is None:
         return
     space = selection.space
@@ -145,7 +145,7 @@ def in_two_groups(repetitions: np.ndarray) -> bool:
     return bool(gaps[place] > _GAP * np.ptp(ordered) and gaps[place] > _TIMES * others.max())
 
 
-def _of_laws(data: Measurements, model: Model, selection: Selection | None) -> Iterator[str]:
+def _of_laws(data: Measurements, model: Model, selection: ModelSelection | None) -> Iterator[str]:
     """Yield two laws, one after the other, if terms were chosen from the data and errors are shares."""
     found = two_laws(data, model.selected) if selection is None and model.relative else None
     if found is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from analyzer.errors import TracelibError
-from analyzer.models.averaging import Member, central, consensus, interval
+from analyzer.models.averaging import WeightedModel, central, consensus, interval
 from analyzer.models.choose.shapes import rounded, rounding_error
 from analyzer.models.terms.product import Product, plain
 from analyzer.models.terms.writing import in_python
@@ -28,7 +28,7 @@ _CACHED = ("_formula", "_values", "_table", "_all_terms", "_rounded")
 
 
 @dataclass(frozen=True)
-class Prediction:
+class ModelPrediction:
     """value: what all models together say; interval: where the expected value is, with 95 % probability."""
 
     value: float
@@ -45,16 +45,16 @@ class Model:
 
     observable: str
     parameters: tuple[str, ...]
-    members: tuple[Member, ...]
+    members: tuple[WeightedModel, ...]
     criterion: tuple[str, float]
     relative: bool
     ranges: Mapping[str, tuple[float, float]]
     cross_validation_error: float = float("nan")
     notes: tuple[str, ...] = field(default=())
-    whole: Member | None = None
+    whole: WeightedModel | None = None
 
     @property
-    def selected(self) -> Member:
+    def selected(self) -> WeightedModel:
         """The model of largest weight."""
         return self.members[0]
 
@@ -76,20 +76,20 @@ class Model:
         said, _ = self._at(values)
         return consensus(said, self._table[1])
 
-    def central(self, **values: float) -> Member:
+    def central(self, **values: float) -> WeightedModel:
         """Return the model whose value `predict` gives there."""
         return self.members[central(self._at(values)[0], self._table[1])]
 
-    def prediction(self, **values: float) -> Prediction:
+    def prediction(self, **values: float) -> ModelPrediction:
         """Predict the observable with its interval. Not less than 0 where all that was measured is positive."""
         said, terms = self._at(values)
         value = consensus(said, self._table[1])
         low, high = self._interval(said, terms, values) if self.whole is None else self._of_whole(self.whole, values)
         if self.relative:
             low = min(max(low, 0.0), value) if value > 0 else low
-        return Prediction(value, (min(low, value), max(high, value)))
+        return ModelPrediction(value, (min(low, value), max(high, value)))
 
-    def _of_whole(self, whole: Member, values: Mapping[str, float]) -> tuple[float, float]:
+    def _of_whole(self, whole: WeightedModel, values: Mapping[str, float]) -> tuple[float, float]:
         terms = np.array([float(term.value(values)) for term in whole.terms])
         value, error = whole.coefficients @ terms, whole.sigma * np.linalg.norm(whole.spread @ terms)
         if not np.isfinite(value) or not np.isfinite(error):  # a term that was not selected has no value there
@@ -171,14 +171,14 @@ def _compiled(parameters: Sequence[str], expression: str) -> Callable[..., Any]:
 _BUILTINS = {"float": float, "min": min, "max": max}
 
 
-def formula_code(member: Member) -> str:
+def formula_code(member: WeightedModel) -> str:
     """Return the formula in Python."""
     return " + ".join(
         f"{float(c)!r} * {in_python(term)}" for c, term in zip(member.coefficients, member.terms, strict=True)
     )
 
 
-def formula_text(member: Member) -> str:
+def formula_text(member: WeightedModel) -> str:
     """Return the formula with five digits, for readers."""
     text = ""
     for c, term in zip(member.coefficients, member.terms, strict=True):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.models.averaging import Member
+from analyzer.models.averaging import WeightedModel
 from analyzer.models.model import Model, formula_code
 from analyzer.models.terms.parsing import parse
 from analyzer.models.terms.writing import in_c, in_latex, number_in_latex
@@ -95,7 +95,7 @@ def model_to_data(model: Model) -> dict[str, Any]:
     }
 
 
-def _member_to_data(member: Member) -> dict[str, Any]:
+def _member_to_data(member: WeightedModel) -> dict[str, Any]:
     return {
         "terms": [str(term) for term in member.terms],
         "coefficients": member.coefficients.tolist(),
@@ -148,13 +148,13 @@ def model_of_data(data: Any, path: str | os.PathLike[str]) -> Model:
         raise _no_model(path) from error
 
 
-def _member(data: dict[str, Any]) -> Member:
+def _member(data: dict[str, Any]) -> WeightedModel:
     coefficients, spread = np.array(data["coefficients"], float), np.array(data["spread"], float)
     terms = tuple(parse(text) for text in data["terms"])
     if coefficients.shape != (len(terms),) or spread.shape[1:] != (len(terms),):
         raise ValueError("coefficients of other terms")
     sigma = data["sigma"]
-    return Member(
+    return WeightedModel(
         terms, coefficients, spread, math.inf if sigma is None else float(sigma), int(data["freedom"]),
         float(data["weight"]),
     )  # fmt: skip

@@ -14,7 +14,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.models.averaging import Member
+from analyzer.models.averaging import WeightedModel
 from analyzer.models.model import Model
 
 FARTHER = 4.0
@@ -104,7 +104,7 @@ def _covariance(model: Model, points: Sequence[Mapping[str, float]]) -> tuple[np
     return total, noise, usable
 
 
-def _of_member(member: Member, grid: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _of_member(member: WeightedModel, grid: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the member's values (points), and (q, points) whose columns have the standard errors as their norms."""
     rows = next(iter(grid.values())).shape
     columns = np.array([np.broadcast_to(np.asarray(term.value(grid), float), rows) for term in member.terms])

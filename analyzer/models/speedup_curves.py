@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.models.averaging import Member
+from analyzer.models.averaging import WeightedModel
 from analyzer.models.choose.likely_models import choose_models
 from analyzer.models.model import Model
-from analyzer.speedup_model.extrapolation import FORMS, Curve, Reciprocal, fitted
+from analyzer.speedup_model.extrapolation import FORMS, FittedCurve, ReciprocalCurve, fitted
 
 PARAMETER = "P"
 FEWEST = 3
@@ -20,7 +20,7 @@ LEAST = 0.1
 
 
 @dataclass(frozen=True)
-class Selected:
+class AveragedModel:
     """The average of the models. Errors are shares of a value."""
 
     model: Model
@@ -47,14 +47,14 @@ class Selected:
         return str(self.model)
 
 
-def _new_value(member: Member, p: float) -> tuple[float, float]:
+def _new_value(member: WeightedModel, p: float) -> tuple[float, float]:
     """Compute a member's value at p, and the standard error of a new measurement there."""
     terms = np.array([float(np.asarray(term.value({PARAMETER: np.array(p)}))) for term in member.terms])
     value = float(member.coefficients @ terms)
     return value, float(member.sigma * np.sqrt(value**2 + ((member.spread @ terms) ** 2).sum()))
 
 
-def selected(p: np.ndarray, y: np.ndarray) -> Curve:
+def selected(p: np.ndarray, y: np.ndarray) -> FittedCurve:
     """Select a curve as a sum of terms (an analyzer.speedup_model.extrapolation.Selector); y above 0.
 
     Models are of quantities that grow: where a factor falls, its reciprocal, the time for each second of work, is a
@@ -64,12 +64,12 @@ def selected(p: np.ndarray, y: np.ndarray) -> Curve:
     if len(np.unique(p)) < FEWEST:
         return fitted(FORMS["log"])(p, y)
     if y[p.argmax()] < y[p.argmin()]:
-        return Reciprocal(_of_growing(p, 1 / y))
+        return ReciprocalCurve(_of_growing(p, 1 / y))
     return _of_growing(p, y)
 
 
-def _of_growing(p: np.ndarray, y: np.ndarray) -> Selected:
+def _of_growing(p: np.ndarray, y: np.ndarray) -> AveragedModel:
     members = tuple(choose_models({PARAMETER: p}, y))
     ranges = {PARAMETER: (float(p.min()), float(p.max()))}
     model = Model("factor", (PARAMETER,), members, ("evidence", members[0].weight), True, ranges)
-    return Selected(model, float(y.min()))
+    return AveragedModel(model, float(y.min()))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analyzer.in_notebook import InNotebook
-from analyzer.models.averaging import Member
+from analyzer.models.averaging import WeightedModel
 from analyzer.models.choose.likely_models import choose_models
 from analyzer.models.described_terms import (
     DEFAULTS,
-    Options,
+    FitOptions,
     described_terms,
     everything,
     members_of,
@@ -25,8 +25,8 @@ from analyzer.models.fitting.least_squares import fit_columns, relative_weights
 from analyzer.models.guidance import guidance
 from analyzer.models.measurements import Measurements, measurements_of
 from analyzer.models.model import CHOSEN, Model
-from analyzer.models.search.genetic import Found
-from analyzer.models.search.selection import Selection
+from analyzer.models.search.genetic import GeneticResult
+from analyzer.models.search.selection import ModelSelection
 from analyzer.models.terms.formula import Formula
 from analyzer.models.terms.names import identifiers, with_identifiers
 from analyzer.models.terms.product import Product
@@ -50,7 +50,9 @@ class Coefficient:
     standard_error: float | None
 
 
-def coefficients_of(formula: Formula, member: Member, values: Mapping[str, np.ndarray]) -> tuple[Coefficient, ...]:
+def coefficients_of(
+    formula: Formula, member: WeightedModel, values: Mapping[str, np.ndarray]
+) -> tuple[Coefficient, ...]:
     """Find the formula's coefficients in a model of its terms.
 
     Args:
@@ -90,7 +92,7 @@ def _told_apart(formula: Formula, values: Mapping[str, np.ndarray]) -> np.ndarra
 
 
 @dataclass(frozen=True)
-class Study(InNotebook):
+class ModelStudy(InNotebook):
     """A model of measurements. selection: where terms were described; found: of genetic
     searches, one for each configuration. hold_out_error: root mean
     square of the relative errors of the largest settings predicted from the smaller ones; NaN where these are too few.
@@ -99,8 +101,8 @@ class Study(InNotebook):
 
     measurements: Measurements
     model: Model
-    selection: Selection | None
-    found: tuple[Found, ...]
+    selection: ModelSelection | None
+    found: tuple[GeneticResult, ...]
     hold_out_error: float
     guidance: tuple[str, ...]
     coefficients: tuple[Coefficient, ...] = ()
@@ -118,8 +120,8 @@ class _Fitted:
     data: Measurements
     weight: np.ndarray
     model: Model
-    selection: Selection | None
-    found: tuple[Found, ...]
+    selection: ModelSelection | None
+    found: tuple[GeneticResult, ...]
 
 
 def study(
@@ -127,8 +129,8 @@ def study(
     observable: str,
     parameters: Sequence[str],
     terms: str | Formula | None = None,
-    options: Options = DEFAULTS,
-) -> Study:
+    options: FitOptions = DEFAULTS,
+) -> ModelStudy:
     """Fit the observable by a sum of terms of the parameters.
 
     Args:
@@ -145,7 +147,9 @@ def study(
     held_out = _hold_out_error(of.data, of.model, terms is None, of.weight)
     said = guidance(of.data, of.model, of.selection)
     stated = coefficients_of(terms, of.model.selected, of.data.values) if isinstance(terms, Formula) else ()
-    return Study(of.data, of.model, of.selection, of.found, held_out, (*_of_names(parameters, frame), *said), stated)
+    return ModelStudy(
+        of.data, of.model, of.selection, of.found, held_out, (*_of_names(parameters, frame), *said), stated
+    )
 
 
 def _of_names(parameters: Sequence[str], frame: pandas.DataFrame) -> list[str]:
@@ -158,7 +162,7 @@ def fit(
     observable: str,
     parameters: Sequence[str],
     terms: str | Formula | None = None,
-    options: Options = DEFAULTS,
+    options: FitOptions = DEFAULTS,
 ) -> Model:
     """Fit `study`'s model alone, in a fraction of the time.
 
@@ -169,7 +173,11 @@ def fit(
 
 
 def _fitted(
-    frame: pandas.DataFrame, observable: str, parameters: Sequence[str], terms: str | Formula | None, options: Options
+    frame: pandas.DataFrame,
+    observable: str,
+    parameters: Sequence[str],
+    terms: str | Formula | None,
+    options: FitOptions,
 ) -> _Fitted:
     renamed = identifiers(frame.columns)
     frame = frame.rename(columns={name: new for name, new in renamed.items() if name != observable})
@@ -194,7 +202,11 @@ def _fitted(
 
 
 def _model(
-    data: Measurements, members: Sequence[Member], criterion: tuple[str, float], relative: bool, weight: np.ndarray
+    data: Measurements,
+    members: Sequence[WeightedModel],
+    criterion: tuple[str, float],
+    relative: bool,
+    weight: np.ndarray,
 ) -> Model:
     ranges = {name: (float(x.min()), float(x.max())) for name, x in data.values.items()}
     columns = columns_of(members[0], data)
@@ -202,7 +214,7 @@ def _model(
     return Model(data.observable, tuple(data.values), tuple(members), criterion, relative, ranges, error)
 
 
-def columns_of(member: Member, data: Measurements) -> np.ndarray:
+def columns_of(member: WeightedModel, data: Measurements) -> np.ndarray:
     """Return the values of the member's terms, (rows, terms)."""
     return np.column_stack([np.broadcast_to(t.value(data.values), data.observed.shape) for t in member.terms])
 

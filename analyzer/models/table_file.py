@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.errors import TracelibError
-from analyzer.models.extra_p.collected import REGION, Collected
+from analyzer.models.extra_p.collected import REGION, MeasurementFile
 from analyzer.models.extra_p.json_forms import is_json, read_json
 from analyzer.models.extra_p.text import is_text, read_text
 
@@ -24,7 +24,7 @@ _REFUSED = {
 }
 
 
-def read_extra_p(path: Path) -> Collected | None:
+def read_extra_p(path: Path) -> MeasurementFile | None:
     """Read a file of measurements of Extra-P. None: it is of none of its forms.
 
     Raises:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import fdtrc
 
-from analyzer.models.averaging import Member
+from analyzer.models.averaging import WeightedModel
 from analyzer.models.choose.likely_models import MOST_PARAMETERS, choose_models
 from analyzer.models.fitting.cross_validation import rows_of, settings_of
 from analyzer.models.measurements import Measurements
@@ -36,12 +36,12 @@ class TwoLaws:
     parameter: str
     last: float
     first: float
-    below: Member
-    above: Member
+    below: WeightedModel
+    above: WeightedModel
     closer: float
 
 
-def two_laws(data: Measurements, whole: Member) -> TwoLaws | None:
+def two_laws(data: Measurements, whole: WeightedModel) -> TwoLaws | None:
     """Find the split with the best two laws; None: one law explains the data, or they are too few to say.
 
     Args:
@@ -62,7 +62,7 @@ def two_laws(data: Measurements, whole: Member) -> TwoLaws | None:
     return laws if score < _bic(len(data.observed), whole) - _MUCH else None
 
 
-def _best_split(data: Measurements, whole: Member, name: str, least: int) -> tuple[float, TwoLaws] | None:
+def _best_split(data: Measurements, whole: WeightedModel, name: str, least: int) -> tuple[float, TwoLaws] | None:
     """Find the best two laws along a parameter, with their BIC; `least`: number of its values that each has."""
     distinct = np.unique(data.values[name])
     if not 2 * least <= len(distinct) <= _MOST_VALUES:
@@ -78,7 +78,7 @@ def _best_split(data: Measurements, whole: Member, name: str, least: int) -> tup
 
 
 def _split(
-    data: Measurements, whole: Member, name: str, distinct: np.ndarray, k: int
+    data: Measurements, whole: WeightedModel, name: str, distinct: np.ndarray, k: int
 ) -> tuple[float, TwoLaws]:  # fmt: skip
     """Fit two laws, the second one from the k-th value of the parameter on, and their BIC."""
     under = data.values[name] < distinct[k]
@@ -95,7 +95,7 @@ def _is_repeated(data: Measurements) -> bool:
     return bool((number > 1).mean() > 0.5)
 
 
-def _by_chance(data: Measurements, whole: Member) -> float:
+def _by_chance(data: Measurements, whole: WeightedModel) -> float:
     """Return the probability that means of settings lie this far from the model (the F test of lack of fit)."""
     columns = [np.broadcast_to(np.asarray(term.value(data.values), float), data.observed.shape) for term in whole.terms]
     expected = whole.coefficients @ np.array(columns)
@@ -107,12 +107,12 @@ def _by_chance(data: Measurements, whole: Member) -> float:
     return float(fdtrc(free, left, lack / free / (pure / left))) if free > 0 and left > 0 and pure > 0 else 1.0
 
 
-def _squares(member: Member) -> float:
+def _squares(member: WeightedModel) -> float:
     """Sum up the squares of relative residuals."""
     return max(member.sigma**2 * member.freedom, _EXACT**2)
 
 
-def _bic(rows: int, *laws: Member) -> float:
+def _bic(rows: int, *laws: WeightedModel) -> float:
     """Compute the BIC. Each term has a coefficient and an exponent; two laws also have the value where they meet."""
     parameters = 2 * sum(len(law.terms) for law in laws) + len(laws) - 1
     return float(rows * np.log(sum(map(_squares, laws)) / rows) + parameters * np.log(rows))

@@ -45,7 +45,7 @@ _HINT = "write latency=1us..100us, latency=log:1us..100us, gaussian:MEAN,DEVIATI
 
 
 @dataclass(frozen=True)
-class Varied:
+class VariedParameter:
     """A parameter and its distribution: uniform or log-uniform from `a` to `b`, both included where it is a whole
     number; gaussian of mean `a` and deviation `b`, of which what is below the least value becomes that;
     exponential, `a` and a time of mean `b` more."""
@@ -110,7 +110,7 @@ class Varied:
         return max(self.parameter.least, self.a / 1000 if self.parameter.positive else self.parameter.least)
 
 
-def varied(text: str) -> Varied:
+def varied(text: str) -> VariedParameter:
     """Parse a parameter of a machine and its distribution from NAME=[LAW:]VALUES. Raises TracelibError."""
     name, equals, _ = text.partition("=")
     if not equals:
@@ -118,7 +118,7 @@ def varied(text: str) -> Varied:
     return distribution(parameter(name.strip()), text, two_values_of)
 
 
-def distribution(of: Variable, text: str, two_values: Callable[..., tuple[float, float]]) -> Varied:
+def distribution(of: Variable, text: str, two_values: Callable[..., tuple[float, float]]) -> VariedParameter:
     """Read the distribution of a variable from NAME=[LAW:]VALUES.
 
     Args:
@@ -136,7 +136,7 @@ def distribution(of: Variable, text: str, two_values: Callable[..., tuple[float,
         raise TracelibError(f"{text!r} is not a known distribution", _HINT)
     a, b = two_values(of, *words)
     _check(text, of, law, a, b)
-    return Varied(of, law, a, b, text.replace(" ", ""))
+    return VariedParameter(of, law, a, b, text.replace(" ", ""))
 
 
 def _check(text: str, of: Variable, law: str, a: float, b: float) -> None:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.montecarlo.distribution import Varied, points
-from analyzer.montecarlo.region import Region, region, unlike
-from analyzer.montecarlo.replay_jobs import Job
-from analyzer.montecarlo.samples import Samples, replayed
-from analyzer.montecarlo.workers import Workers
+from analyzer.montecarlo.distribution import VariedParameter, points
+from analyzer.montecarlo.region import NearMachines, region, unlike
+from analyzer.montecarlo.replay_jobs import ReplayJob
+from analyzer.montecarlo.samples import MachineSamples, replayed
+from analyzer.montecarlo.workers import JobWorkers
 
 _FIRST_STEP = 0.05
 _STEPS_PER_PARAMETER = 60
@@ -23,7 +23,7 @@ _BELOW_1 = float(np.nextafter(1.0, 0.0))
 
 
 @dataclass(frozen=True)
-class Point:
+class MachinePoint:
     """A machine: the values of the varied parameters, and the predicted time of each run in ns."""
 
     values: tuple[float, ...]
@@ -36,8 +36,12 @@ class Point:
 
 
 def search(
-    workers: Workers, varied: Sequence[Varied], seed: int, start: Point, misfit: Callable[[np.ndarray], np.ndarray]
-) -> Point:
+    workers: JobWorkers,
+    varied: Sequence[VariedParameter],
+    seed: int,
+    start: MachinePoint,
+    misfit: Callable[[np.ndarray], np.ndarray],
+) -> MachinePoint:
     """Search the smallest misfit of the times (runs,) by Nelder and Mead, from a point on.
 
     It goes through the distributions, not the values: it cannot leave them, and a decade of a logarithmic range is as
@@ -53,12 +57,12 @@ def search(
         values = list(start.values)
         for k, u in zip(free, position.tolist(), strict=True):
             values[k] = varied[k].at(u)
-        times = workers.do(Job(tuple(values), seed)).times_ns
+        times = workers.do(ReplayJob(tuple(values), seed)).times_ns
         if times is None:
             return np.inf
         error = float(misfit(np.array(times)))
         if error < float(misfit(best.times)):
-            best = Point(tuple(values), tuple(map(float, times)))
+            best = MachinePoint(tuple(values), tuple(map(float, times)))
         return error
 
     if free:
@@ -85,7 +89,7 @@ _MARGIN = 0.1
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FitTarget:
     """Target of replays: measured times (runs,) in ns, weights (runs,) with sum 1, and the largest error that counts as
     near."""
 
@@ -94,7 +98,7 @@ class Wanted:
     tolerance: float = TOLERANCE
 
     @classmethod
-    def of(cls, measured_ns: Sequence[float], weights: Sequence[float], tolerance: float = TOLERANCE) -> Wanted:
+    def of(cls, measured_ns: Sequence[float], weights: Sequence[float], tolerance: float = TOLERANCE) -> FitTarget:
         """Make one from weights of any sum."""
         return cls(np.array(measured_ns, float), np.array(weights, float) / sum(weights), tolerance)
 
@@ -112,25 +116,27 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Fit:
+class FoundMachine:
     """Machine found for some runs, and the samples that show how far it is known."""
 
-    wanted: Wanted
-    samples: Samples  # of all rounds
+    wanted: FitTarget
+    samples: MachineSamples  # of all rounds
     near: np.ndarray  # (samples,) bool: each run within the tolerance
     rounds: int
-    region: Region
-    best: Point
+    region: NearMachines
+    best: MachinePoint
 
 
-def fit(workers: Workers, varied: Sequence[Varied], wanted: Wanted, design: str, count: int, seed: int) -> Fit:
+def fit(
+    workers: JobWorkers, varied: Sequence[VariedParameter], wanted: FitTarget, design: str, count: int, seed: int
+) -> FoundMachine:
     """Draw `count` machines a round, until enough are near, and search the best from the best of them on.
 
     The first round draws from all there is, the next ones from a box around the best machines so far: a region that is
     a thousandth of what was tried is found by few of thousands, but by many in the box around those.
     """
     low, high = np.zeros(len(varied)), np.ones(len(varied))
-    found: Samples | None = None
+    found: MachineSamples | None = None
     number = 0
     while number < ROUNDS and (found is None or np.count_nonzero(_near(wanted, found)) < _ENOUGH * count):
         if found is not None:
@@ -143,17 +149,17 @@ def fit(workers: Workers, varied: Sequence[Varied], wanted: Wanted, design: str,
     near = _near(wanted, found)
     known = region(found.values, found.shares, near, high - low)
     at = int(wanted.misfit(found.times_ns).argmin())
-    start = Point(tuple(found.values[at].tolist()), tuple(found.times_ns[at].tolist()))
+    start = MachinePoint(tuple(found.values[at].tolist()), tuple(found.times_ns[at].tolist()))
     best = search(workers, varied, seed, start, wanted.misfit)
-    return Fit(wanted, found, near, number, known, best)
+    return FoundMachine(wanted, found, near, number, known, best)
 
 
-def _near(wanted: Wanted, samples: Samples) -> np.ndarray:
+def _near(wanted: FitTarget, samples: MachineSamples) -> np.ndarray:
     return wanted.worst(samples.times_ns) < wanted.tolerance
 
 
 def _box(
-    found: Samples, wanted: Wanted, count: int, low: np.ndarray, high: np.ndarray
+    found: MachineSamples, wanted: FitTarget, count: int, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a box around the best machines so far, with a margin.
 

@@ -15,7 +15,7 @@ _FEWEST = 5
 """With fewer samples a distribution or a correlation says nothing."""
 
 
-class Known(Enum):
+class ParameterKnowledge(Enum):
     """Knowledge of a parameter from the machines that are near."""
 
     YES = "yes"
@@ -24,21 +24,21 @@ class Known(Enum):
 
 
 @dataclass(frozen=True)
-class Range:
+class ParameterRange:
     """A parameter in the machines that are near."""
 
     low: float
     high: float
     width: float  # of the distribution that was drawn from, this share lies between the two
-    known: Known
+    known: ParameterKnowledge
 
 
 @dataclass(frozen=True)
-class Region:
+class NearMachines:
     """The machines that are near."""
 
     count: int
-    ranges: tuple[Range, ...]  # by parameter; () without any machine
+    ranges: tuple[ParameterRange, ...]  # by parameter; () without any machine
     correlation: np.ndarray  # (parameters, parameters) Spearman's of ranks; NaN where they are too few or all equal
 
     def tied(self, parameter: int) -> tuple[int, ...]:
@@ -47,7 +47,7 @@ class Region:
         return tuple(int(k) for k in np.flatnonzero(row >= _TIED) if k != parameter)
 
 
-def region(values: np.ndarray, shares: np.ndarray, near: np.ndarray, box: np.ndarray) -> Region:
+def region(values: np.ndarray, shares: np.ndarray, near: np.ndarray, box: np.ndarray) -> NearMachines:
     """Find the parameters' ranges among machines that are near.
 
     values, shares: of all machines, and where they lie in their distributions (machines, parameters). near:
@@ -60,10 +60,10 @@ def region(values: np.ndarray, shares: np.ndarray, near: np.ndarray, box: np.nda
     ranges = []
     for k in range(values.shape[1]) if len(kept) else ():
         inside, outside = shares[near, k], shares[~near, k]
-        known = Known.YES if box[k] < 1 or unlike(inside, outside) else Known.NO
-        known = known if len(kept) >= _FEWEST else Known.TOO_FEW
-        ranges.append(Range(float(kept[:, k].min()), float(kept[:, k].max()), float(np.ptp(inside)), known))
-    return Region(len(kept), tuple(ranges), correlations(kept))
+        known = ParameterKnowledge.YES if box[k] < 1 or unlike(inside, outside) else ParameterKnowledge.NO
+        known = known if len(kept) >= _FEWEST else ParameterKnowledge.TOO_FEW
+        ranges.append(ParameterRange(float(kept[:, k].min()), float(kept[:, k].max()), float(np.ptp(inside)), known))
+    return NearMachines(len(kept), tuple(ranges), correlations(kept))
 
 
 def unlike(some: np.ndarray, others: np.ndarray) -> bool:

@@ -14,7 +14,7 @@ from analyzer.replay.simulate import simulate
 
 
 @dataclass(frozen=True)
-class Job:
+class ReplayJob:
     """The values of the varied parameters, in their order, and the seed of what is random in the machine itself."""
 
     values: tuple[float, ...]
@@ -22,7 +22,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplayOutcome:
     """Predicted times of the runs; None where a replay was not possible there, for the reason in `error`."""
 
     times_ns: tuple[int, ...] | None
@@ -31,14 +31,14 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Study:
+class WorkerInput:
     """Input of a worker for all jobs. change: gives the machine with other values."""
 
     programs: Sequence[Program]
     machine: Machine
     change: Callable[[Machine, Sequence[float]], Machine]
 
-    def do(self, job: Job) -> Outcome:
+    def do(self, job: ReplayJob) -> ReplayOutcome:
         """Replay all runs."""
         by = f"{socket.gethostname()}:{os.getpid()}"
         machine = replace(self.machine, seed=job.seed)
@@ -46,5 +46,5 @@ class Study:
             machine = self.change(machine, job.values)
             times = tuple(simulate(program, machine, runs_room=1).end_ns for program in self.programs)
         except TracelibError as error:
-            return Outcome(None, str(error), by)
-        return Outcome(times, "", by)
+            return ReplayOutcome(None, str(error), by)
+        return ReplayOutcome(times, "", by)

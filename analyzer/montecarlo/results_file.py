@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from analyzer.errors import TracelibError
-from analyzer.montecarlo.replay_jobs import Job, Outcome
+from analyzer.montecarlo.replay_jobs import ReplayJob, ReplayOutcome
 
 FORMAT = "tracelib-samples 1"
 _SHORT = ("vary", "design", "seed", "samples")
@@ -21,7 +21,7 @@ _SHORT = ("vary", "design", "seed", "samples")
 _OTHER = "name another output with -o, or begin it anew with --force"
 
 
-class Journal:
+class JobJournal:
     """The known results of jobs; without a path nothing is kept."""
 
     def __init__(self, path: Path | None, question: Mapping[str, Any], *, anew: bool = False) -> None:
@@ -30,7 +30,7 @@ class Journal:
         Raises TracelibError if it holds the answers to another question, is none of ours, cannot be written, or
         another process writes it.
         """
-        self._known: dict[Job, Outcome] = {}
+        self._known: dict[ReplayJob, ReplayOutcome] = {}
         self._file: BinaryIO | None = None
         if path is None:
             return
@@ -66,11 +66,11 @@ class Journal:
         """Return the number of jobs that are known."""
         return len(self._known)
 
-    def get(self, job: Job) -> Outcome | None:
+    def get(self, job: ReplayJob) -> ReplayOutcome | None:
         """Return the known outcome of a job."""
         return self._known.get(job)
 
-    def add(self, job: Job, outcome: Outcome) -> None:
+    def add(self, job: ReplayJob, outcome: ReplayOutcome) -> None:
         """Keep an outcome. Raises TracelibError where the disk is full."""
         self._known[job] = outcome
         if self._file is None:
@@ -108,11 +108,11 @@ def _check(path: Path, first: str, wanted: Mapping[str, Any]) -> None:
             raise TracelibError(f"{path} holds the samples of another study: {what}", _OTHER)
 
 
-def _read(path: Path, number: int, line: str) -> tuple[Job, Outcome]:
+def _read(path: Path, number: int, line: str) -> tuple[ReplayJob, ReplayOutcome]:
     try:
         row = json.loads(line)
         times = row["times_ns"]
-        outcome = Outcome(None if times is None else tuple(times), row.get("error", ""), row["by"])
-        return Job(tuple(row["values"]), row["seed"]), outcome
+        outcome = ReplayOutcome(None if times is None else tuple(times), row.get("error", ""), row["by"])
+        return ReplayJob(tuple(row["values"]), row["seed"]), outcome
     except (ValueError, TypeError, KeyError):
         raise TracelibError(f"{path}:{number}: not a sample", _OTHER) from None

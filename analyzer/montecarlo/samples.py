@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.montecarlo.distribution import Varied
-from analyzer.montecarlo.replay_jobs import Job
-from analyzer.montecarlo.workers import Workers
+from analyzer.montecarlo.distribution import VariedParameter
+from analyzer.montecarlo.replay_jobs import ReplayJob
+from analyzer.montecarlo.workers import JobWorkers
 
 
 @dataclass(frozen=True)
-class Samples:
+class MachineSamples:
     """The machines on which all runs could be replayed, in the order in which they were drawn."""
 
-    varied: tuple[Varied, ...]
+    varied: tuple[VariedParameter, ...]
     values: np.ndarray  # (samples, parameters) float64, in the units of the parameters
     times_ns: np.ndarray  # (samples, runs) float64
     failed: int  # machines on which a run could not be replayed
@@ -29,9 +29,9 @@ class Samples:
         rows = [[of.share(x) for of, x in zip(self.varied, row, strict=True)] for row in self.values.tolist()]
         return np.array(rows, float).reshape(self.values.shape)
 
-    def __add__(self, other: Samples) -> Samples:
+    def __add__(self, other: MachineSamples) -> MachineSamples:
         """Join the samples of both."""
-        return Samples(
+        return MachineSamples(
             self.varied,
             np.concatenate([self.values, other.values]),
             np.concatenate([self.times_ns, other.times_ns]),
@@ -40,13 +40,15 @@ class Samples:
         )
 
 
-def replayed(workers: Workers, varied: Sequence[Varied], cube: np.ndarray, seeds: Sequence[int]) -> Samples:
+def replayed(
+    workers: JobWorkers, varied: Sequence[VariedParameter], cube: np.ndarray, seeds: Sequence[int]
+) -> MachineSamples:
     """Replay all runs on the machines at points of the unit cube (samples, parameters), each with its seed.
 
     Raises TracelibError if none can be.
     """
     rows = zip(cube.tolist(), seeds, strict=True)
-    jobs = [Job(tuple(of.at(u) for of, u in zip(varied, row, strict=True)), seed) for row, seed in rows]
+    jobs = [ReplayJob(tuple(of.at(u) for of, u in zip(varied, row, strict=True)), seed) for row, seed in rows]
     outcomes = workers.do_all(jobs)
     good = [(job.values, outcome.times_ns) for job, outcome in zip(jobs, outcomes, strict=True) if outcome.times_ns]
     errors = [outcome.error for outcome in outcomes if outcome.times_ns is None]
@@ -55,4 +57,6 @@ def replayed(workers: Workers, varied: Sequence[Varied], cube: np.ndarray, seeds
             f"none of the machines drawn can replay the runs: {errors[0]}", "correct the machine, or what is varied"
         )
     values = np.array([row for row, _ in good], float).reshape(len(good), len(varied))
-    return Samples(tuple(varied), values, np.array([t for _, t in good], float), len(errors), (errors or [""])[0])
+    return MachineSamples(
+        tuple(varied), values, np.array([t for _, t in good], float), len(errors), (errors or [""])[0]
+    )

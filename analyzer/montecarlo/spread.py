@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.montecarlo.distribution import Varied
+from analyzer.montecarlo.distribution import VariedParameter
 from analyzer.montecarlo.region import correlations
-from analyzer.montecarlo.samples import Samples, replayed
-from analyzer.montecarlo.workers import Workers
+from analyzer.montecarlo.samples import MachineSamples, replayed
+from analyzer.montecarlo.workers import JobWorkers
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
-class Spread:
+class ResultSpread:
     """Spread of results over samples: predicted times of one run in ns, or an output of any program."""
 
     mean: float
@@ -40,12 +40,12 @@ def mean_within(times: np.ndarray) -> float:
     return float(stdtrit(n - 1, 0.975)) * float(times.std(ddof=1)) / n**0.5 if n > 1 else float("nan")
 
 
-def spread(samples: Samples, run: int) -> Spread:
+def spread(samples: MachineSamples, run: int) -> ResultSpread:
     """Compute the spread of one run's times."""
     return spread_of(samples.values, samples.times_ns[:, run])
 
 
-def spread_of(values: np.ndarray, results: np.ndarray) -> Spread:
+def spread_of(values: np.ndarray, results: np.ndarray) -> ResultSpread:
     """Describe how results spread.
 
     Args:
@@ -54,7 +54,7 @@ def spread_of(values: np.ndarray, results: np.ndarray) -> Spread:
     """
     deviation = float(results.std(ddof=1)) if len(results) > 1 else 0.0
     correlation = correlations(values, results[:, None])[:, 0]
-    return Spread(
+    return ResultSpread(
         float(results.mean()), deviation, mean_within(results), float(results.min()), float(results.max()),
         tuple(np.quantile(results, QUANTILES).tolist()), tuple(correlation.tolist()),
     )  # fmt: skip
@@ -74,7 +74,7 @@ def looks(most: int) -> Iterator[int]:
     yield most
 
 
-def is_stable(samples: Samples, share: float) -> bool:
+def is_stable(samples: MachineSamples, share: float) -> bool:
     """Check whether the mean of each run's time is known to this share of it."""
     return are_known(samples.times_ns, share)
 
@@ -85,8 +85,8 @@ def are_known(results: np.ndarray, share: float) -> bool:
 
 
 def replayed_until(
-    workers: Workers, varied: Sequence[Varied], cube: np.ndarray, seeds: Sequence[int], share: float
-) -> Samples:
+    workers: JobWorkers, varied: Sequence[VariedParameter], cube: np.ndarray, seeds: Sequence[int], share: float
+) -> MachineSamples:
     """Replay as `replayed`, but stop as soon as `is_stable` holds."""
     for count in looks(len(cube)):
         samples = replayed(workers, varied, cube[:count], seeds[:count])  # what is known is not done again

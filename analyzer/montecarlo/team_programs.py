@@ -13,7 +13,7 @@ from analyzer.errors import TracelibError
 from analyzer.parallel import Team
 from analyzer.program.files import load_program, save_program
 from analyzer.program.model import Program, pieces
-from analyzer.replay.section import Section, section_of
+from analyzer.replay.section import ReplaySection, section_of
 from analyzer.signal_handling import discard
 from analyzer.temporary_files import temporary_folder
 from analyzer.trace import Trace
@@ -21,7 +21,7 @@ from analyzer.trace import Trace
 _NO_ROOM = "set TMPDIR to another folder"
 
 
-def sections_of(traces: Sequence[Trace], team: Team, *, buffered: bool = False) -> list[Section]:
+def sections_of(traces: Sequence[Trace], team: Team, *, buffered: bool = False) -> list[ReplaySection]:
     """Return the section of each trace, on each member; all members call this.
 
     A member on another node than the first, which sees none of its files, translates for itself: no folder but the
@@ -61,7 +61,7 @@ def _save(program: Program, folder: Path) -> None:
         raise TracelibError(f"cannot write {folder}: {error.strerror}", _NO_ROOM) from error
 
 
-def _section(trace: Trace, folder: Path, mine: Section, known: str, *, buffered: bool) -> Section:
+def _section(trace: Trace, folder: Path, mine: ReplaySection, known: str, *, buffered: bool) -> ReplaySection:
     try:
         return replace(mine, program=load_program(folder))
     except OSError:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, cast
 
-from analyzer.montecarlo.replay_jobs import Job, Outcome, Study
-from analyzer.montecarlo.results_file import Journal
+from analyzer.montecarlo.replay_jobs import ReplayJob, ReplayOutcome, WorkerInput
+from analyzer.montecarlo.results_file import JobJournal
 from analyzer.parallel import Team
 
 _AHEAD = 8
@@ -22,17 +22,17 @@ _AHEAD = 8
 if the study is ended, and its end waits for those under way."""
 
 
-class Workers:
+class JobWorkers:
     """Workers that do each job only once, and keep the outcomes."""
 
-    def __init__(self, executor: Executor, count: int, journal: Journal) -> None:
+    def __init__(self, executor: Executor, count: int, journal: JobJournal) -> None:
         """Take the executor. count: number of workers."""
         self._executor, self._ahead, self._journal = executor, _AHEAD * count, journal
 
-    def do_all(self, jobs: Sequence[Job]) -> list[Outcome]:
+    def do_all(self, jobs: Sequence[ReplayJob]) -> list[ReplayOutcome]:
         """Run jobs, and return their outcomes in order. Jobs end in any order; each outcome is kept at once."""
         waiting = iter([job for job in dict.fromkeys(jobs) if self._journal.get(job) is None])
-        given: dict[Future[Outcome], Job] = {}
+        given: dict[Future[ReplayOutcome], ReplayJob] = {}
         try:
             given.update((self._executor.submit(_do, job), job) for job in islice(waiting, self._ahead))
             while given:
@@ -45,13 +45,15 @@ class Workers:
                 future.cancel()
         return [outcome for job in jobs if (outcome := self._journal.get(job)) is not None]
 
-    def do(self, job: Job) -> Outcome:
+    def do(self, job: ReplayJob) -> ReplayOutcome:
         """Run one job, and return its outcome."""
         return self.do_all([job])[0]
 
 
 @contextmanager
-def workers(study: Study, journal: Journal | None, team: Team, jobs: int | None = None) -> Iterator[Workers | None]:
+def workers(
+    study: WorkerInput, journal: JobJournal | None, team: Team, jobs: int | None = None
+) -> Iterator[JobWorkers | None]:
     """Give workers on the first member of a team; None on the others, which have done their jobs by then.
 
     All members call this, with the same study. Without others, `jobs` threads of this process work (default: one for
@@ -61,7 +63,7 @@ def workers(study: Study, journal: Journal | None, team: Team, jobs: int | None 
     _study = study
     count = jobs or len(os.sched_getaffinity(0)) if team.size == 1 else team.size
     with _executor(team, count) as executor:
-        yield Workers(executor, count, journal) if executor is not None and journal is not None else None
+        yield JobWorkers(executor, count, journal) if executor is not None and journal is not None else None
 
 
 @contextmanager
@@ -98,10 +100,10 @@ class _AlsoHere(Executor):
         return future
 
 
-_study: Study | None = None
+_study: WorkerInput | None = None
 """Study of this process: only jobs are sent between processes."""
 
 
-def _do(job: Job) -> Outcome:
+def _do(job: ReplayJob) -> ReplayOutcome:
     assert _study is not None, "workers() has begun"
     return _study.do(job)

@@ -14,7 +14,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Link:
+class LinkAtSize:
     """A link as messages of one size see it (LoOgGP at that size); each a number or an array over settings."""
 
     latency_s: Any  # L
@@ -31,32 +31,32 @@ def ceil_log2(ranks: Any) -> Any:
     return np.frexp(np.asarray(ranks) - 1.0)[1] * (np.asarray(ranks) > 1)
 
 
-def _linear(link: Link, rest_s: Any, ranks: Any, segments: Any) -> Any:
+def _linear(link: LinkAtSize, rest_s: Any, ranks: Any, segments: Any) -> Any:
     """Compute the linear broadcast: the root sends every segment to every other rank, one after the other (F22)."""
     first = link.latency_s + 2 * link.overhead_s - link.gap_s
     return first + segments * (ranks - 1) * (link.gap_s + rest_s)
 
 
-def _pipeline(link: Link, rest_s: Any, ranks: Any, segments: Any) -> Any:
+def _pipeline(link: LinkAtSize, rest_s: Any, ranks: Any, segments: Any) -> Any:
     """Compute the pipeline: each rank hands every segment to the next as soon as it has it (F23)."""
     first = (ranks - 1) * (link.latency_s + 2 * link.overhead_s + rest_s)
     return first + (segments - 1) * (link.gap_s + link.overhead_s + rest_s)
 
 
-def _binary(link: Link, rest_s: Any, ranks: Any, segments: Any) -> Any:
+def _binary(link: LinkAtSize, rest_s: Any, ranks: Any, segments: Any) -> Any:
     """Compute the binary tree: each rank hands every segment to two others (F24)."""
     level = link.latency_s + 2 * link.overhead_s + link.gap_s + 2 * rest_s
     return ceil_log2(ranks) * level + (segments - 1) * (link.overhead_s + 2 * link.gap_s + 2 * rest_s)
 
 
-def _binomial(link: Link, rest_s: Any, ranks: Any, segments: Any) -> Any:
+def _binomial(link: LinkAtSize, rest_s: Any, ranks: Any, segments: Any) -> Any:
     """Compute the binomial tree: at each level every rank that has all segments sends them to one that has none
     (F25)."""
     first = link.latency_s + 2 * link.overhead_s - link.gap_s
     return ceil_log2(ranks) * (first + segments * (link.gap_s + rest_s))
 
 
-_MODELS: dict[str, Callable[[Link, Any, Any, Any], Any]] = {
+_MODELS: dict[str, Callable[[LinkAtSize, Any, Any, Any], Any]] = {
     "linear": _linear,
     "pipeline": _pipeline,
     "binary": _binary,
@@ -65,7 +65,7 @@ _MODELS: dict[str, Callable[[Link, Any, Any, Any], Any]] = {
 ALGORITHMS = tuple(_MODELS)
 
 
-def broadcast_time(algorithm: str, link: Link, ranks: Any, segments: Any, segment_bytes: Any) -> Any:
+def broadcast_time(algorithm: str, link: LinkAtSize, ranks: Any, segments: Any, segment_bytes: Any) -> Any:
     """Return the seconds until the last rank has the last segment. 0 if there is one rank only.
 
     `link` holds the parameters at `segment_bytes`; `ranks` (P), `segments` (n_s) and `segment_bytes` (m_s) are numbers

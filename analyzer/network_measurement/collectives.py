@@ -10,14 +10,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.network_measurement.broadcast_models import ALGORITHMS, Link, broadcast_time
+from analyzer.network_measurement.broadcast_models import ALGORITHMS, LinkAtSize, broadcast_time
 from analyzer.recording.rank_file.limited import opened
 from analyzer.recording.rank_file.tables import DAMAGED, rows_of
 from tracelib.schema.net_collectives import TABLES
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class ModelAccuracy:
     """Relative errors (predicted - measured) / measured, as fractions; NaN where there are none."""
 
     settings: int  # that were compared
@@ -27,17 +27,17 @@ class Accuracy:
     mape: float  # mean absolute error
 
 
-def accuracy(predicted: np.ndarray, measured: np.ndarray) -> Accuracy:
+def accuracy(predicted: np.ndarray, measured: np.ndarray) -> ModelAccuracy:
     """Compare predictions with what was measured (> 0), setting by setting; arrays of one shape."""
     with np.errstate(over="ignore", invalid="ignore"):  # of a damaged file they are infinite, or not numbers
         error = np.asarray(predicted, float) / np.asarray(measured, float) - 1
         if error.size == 0:
-            return Accuracy(0, *[float("nan")] * 4)
+            return ModelAccuracy(0, *[float("nan")] * 4)
         rms = float(np.sqrt((error**2).mean()))
-        return Accuracy(error.size, float(error.mean()), float(error.std()), rms, float(abs(error).mean()))
+        return ModelAccuracy(error.size, float(error.mean()), float(error.std()), rms, float(abs(error).mean()))
 
 
-class Network(Protocol):
+class LinkModel(Protocol):
     """Parameters of a link by size (LoOgGP): seconds, bytes."""
 
     @property
@@ -52,7 +52,7 @@ class Network(Protocol):
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCollective:
     """One collective of one setting, over its repetitions. Seconds."""
 
     name: str
@@ -71,14 +71,14 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Compared:
+class CollectiveComparison:
     """All settings of a measurement, with the accuracy of the models' times for each algorithm."""
 
-    settings: tuple[Measured, ...]
-    models: Mapping[str, Accuracy]
+    settings: tuple[MeasuredCollective, ...]
+    models: Mapping[str, ModelAccuracy]
 
 
-def compare(rows: np.ndarray, network: Network | None = None) -> Compared:
+def compare(rows: np.ndarray, network: LinkModel | None = None) -> CollectiveComparison:
     """Compare rows of the tables `collectives` or `broadcasts` of a network measurement with models."""
     settings = tuple(_measured(name, group, network) for name, group in _by_setting(rows))
     models = {}
@@ -87,10 +87,10 @@ def compare(rows: np.ndarray, network: Network | None = None) -> Compared:
         if of:
             predicted = np.array([m.model_s for m in of], float)
             models[algorithm] = accuracy(predicted, np.array([m.time_s for m in of]))
-    return Compared(settings, models)
+    return CollectiveComparison(settings, models)
 
 
-def read_compared(path: str | os.PathLike[str], network: Network | None = None) -> dict[str, Compared]:
+def read_compared(path: str | os.PathLike[str], network: LinkModel | None = None) -> dict[str, CollectiveComparison]:
     """Compare the tables "collectives" and "broadcasts" of a network measurement's file, where they exist.
 
     Raises:
@@ -108,11 +108,11 @@ def read_compared(path: str | os.PathLike[str], network: Network | None = None) 
     return found
 
 
-def link_at(network: Network, size_bytes: int) -> Link:
+def link_at(network: LinkModel, size_bytes: int) -> LinkAtSize:
     """Return the link as messages of a size see it."""
     first, whole = float(network.gap(1)), float(network.gap(size_bytes))
     per_byte = (whole - first) / (size_bytes - 1) if size_bytes > 1 else 0.0
-    return Link(network.latency_s, float(network.overhead(size_bytes)), first, per_byte)
+    return LinkAtSize(network.latency_s, float(network.overhead(size_bytes)), first, per_byte)
 
 
 def _by_setting(rows: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
@@ -130,7 +130,7 @@ def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _measured(name: str, rows: np.ndarray, network: Network | None) -> Measured:
+def _measured(name: str, rows: np.ndarray, network: LinkModel | None) -> MeasuredCollective:
     first = rows[0]
     ranks, size = int(first["ranks"]), int(first["segment_bytes"])
     model_s = None
@@ -138,7 +138,7 @@ def _measured(name: str, rows: np.ndarray, network: Network | None) -> Measured:
         link = link_at(network, size)
         model_s = float(broadcast_time(name, link, ranks, int(first["segments"]), size))
     responders, number = np.unique(rows["responder"], return_counts=True)
-    return Measured(
+    return MeasuredCollective(
         name=name,
         ranks=ranks,
         bytes=int(first["bytes"]),

@@ -10,19 +10,19 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.loggp.lines import fit_line, left_out
-from analyzer.loggp.model import Interval, LoOgGP, Piece
-from analyzer.network_measurement.intervals.changepoint import Change, misfit, significance, significant_pieces
+from analyzer.loggp.model import LinePiece, LoOgGP, SizeInterval
+from analyzer.network_measurement.intervals.changepoint import ChangePoint, misfit, significance, significant_pieces
 from analyzer.network_measurement.intervals.detectors import DETECTORS
 from analyzer.network_measurement.intervals.joined_intervals import determined
-from analyzer.network_measurement.options import DEFAULTS, TYPICAL, Options
+from analyzer.network_measurement.options import DEFAULTS, TYPICAL, EstimateOptions
 from analyzer.network_measurement.repetitions import groups, typical
 from analyzer.network_measurement.roughness import noise, standing_out
-from analyzer.network_measurement.sample import Curve, Curves, Sample, curves, latency, sample
-from tracelib.schema.levels import Levels, at_one_level, levels_of_pairs
+from analyzer.network_measurement.sample import PairSample, SizeCurve, SizeCurves, curves, latency, sample
+from tracelib.schema.levels import PairLevels, at_one_level, levels_of_pairs
 
 
 @dataclass(frozen=True)
-class Errors:
+class LineErrors:
     """Relative errors of predictions at each size by lines through the other sizes."""
 
     median: float
@@ -30,32 +30,34 @@ class Errors:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class LinkEstimate:
     """One model and what it rests on."""
 
     detector: str
     model: LoOgGP
-    sample: Sample
-    curves: Curves  # of the sizes that count
+    sample: PairSample
+    curves: SizeCurves  # of the sizes that count
     standing_out: np.ndarray  # sizes in bytes that were left out
     begins: tuple[int, ...]  # places of the first size of each interval
-    changes: tuple[Change, ...]  # one fewer
-    overhead_errors: Errors
-    gap_errors: Errors
-    way_errors: Errors
-    levels: Mapping[int, Levels]  # of each pair
+    changes: tuple[ChangePoint, ...]  # one fewer
+    overhead_errors: LineErrors
+    gap_errors: LineErrors
+    way_errors: LineErrors
+    levels: Mapping[int, PairLevels]  # of each pair
     at_other_levels: np.ndarray  # sizes in bytes that have no rows at the reported one
     joined: tuple[tuple[int, int], ...] = ()  # sizes in bytes, from and to, that had no parameters of their own
 
 
-def estimate(rows: np.ndarray, options: Options = DEFAULTS, about: dict[str, Any] | None = None) -> Estimate:
+def estimate(
+    rows: np.ndarray, options: EstimateOptions = DEFAULTS, about: dict[str, Any] | None = None
+) -> LinkEstimate:
     """Estimate the model of the rows (net.ROW) of pairs that are alike, by the default detector."""
     return next(iter(estimates(rows, ("changepoint",), options, about)))
 
 
 def estimates(
-    rows: np.ndarray, detectors: Sequence[str], options: Options = DEFAULTS, about: dict[str, Any] | None = None
-) -> list[Estimate]:
+    rows: np.ndarray, detectors: Sequence[str], options: EstimateOptions = DEFAULTS, about: dict[str, Any] | None = None
+) -> list[LinkEstimate]:
     """Estimate one model for each detector. Raises TracelibError if no size is left."""
     levels = levels_of_pairs(rows, options.level) if TYPICAL in options.rules else {}
     of = sample(rows, options.rules, options.window, at_one_level(rows, levels))
@@ -74,23 +76,25 @@ def estimates(
 
 
 def _estimate(
-    name: str, of: Sample, over: Curves, begins: list[int], options: Options, about: dict[str, Any]
-) -> Estimate:
+    name: str, of: PairSample, over: SizeCurves, begins: list[int], options: EstimateOptions, about: dict[str, Any]
+) -> LinkEstimate:
     way_begins = significant_pieces(misfit(over.size, (over.way,), options.tolerance), 1)
     overhead, overhead_errors = _fitted(over.size, over.overhead, begins, options.tolerance)
     gap, gap_errors = _fitted(over.size, over.gap, begins, options.tolerance)
     way, way_errors = _fitted(over.size, over.way, way_begins, options.tolerance)
     model = LoOgGP(
         *latency(of),
-        tuple(Interval(*ends, *lines) for ends, *lines in zip(_ranges(over.size, begins), overhead, gap, strict=True)),
-        tuple(Piece(*ends, line) for ends, line in zip(_ranges(over.size, way_begins), way, strict=True)),
+        tuple(
+            SizeInterval(*ends, *lines) for ends, *lines in zip(_ranges(over.size, begins), overhead, gap, strict=True)
+        ),
+        tuple(LinePiece(*ends, line) for ends, line in zip(_ranges(over.size, way_begins), way, strict=True)),
         {**about, "detector": name},
     )
     cost = misfit(over.size, (over.overhead, over.gap), options.tolerance)
     changes = tuple(significance(cost, begins, 2))
     none = np.zeros(0, np.int64)
     errors = overhead_errors, gap_errors, way_errors
-    return Estimate(name, model, of, over, none, tuple(begins), changes, *errors, {}, none)
+    return LinkEstimate(name, model, of, over, none, tuple(begins), changes, *errors, {}, none)
 
 
 def _ranges(size: np.ndarray, begins: Sequence[int]) -> list[tuple[int, int]]:
@@ -98,7 +102,7 @@ def _ranges(size: np.ndarray, begins: Sequence[int]) -> list[tuple[int, int]]:
     return [(int(size[begin]), int(size[end - 1])) for begin, end in zip(begins, ends, strict=True)]
 
 
-def _fitted(size: np.ndarray, curve: Curve, begins: Sequence[int], tolerance: float) -> tuple[list, Errors]:
+def _fitted(size: np.ndarray, curve: SizeCurve, begins: Sequence[int], tolerance: float) -> tuple[list, LineErrors]:
     """Fit the line of each interval. Also return how well lines through the other sizes predict each size."""
     weight, variance = 1 / np.maximum(noise(size, curve, tolerance), 1e-150), noise(size, curve)
     lines, predicted = [], []
@@ -109,7 +113,9 @@ def _fitted(size: np.ndarray, curve: Curve, begins: Sequence[int], tolerance: fl
     with np.errstate(divide="ignore", invalid="ignore"):
         off = np.abs(np.concatenate(predicted) / curve.time_s - 1)
     off = off[np.isfinite(off)]
-    return lines, Errors(*(float(np.quantile(off, q)) for q in (0.5, 0.95))) if len(off) else Errors(np.nan, np.nan)
+    return lines, LineErrors(*(float(np.quantile(off, q)) for q in (0.5, 0.95))) if len(off) else LineErrors(
+        np.nan, np.nan
+    )
 
 
 @dataclass(frozen=True)
@@ -123,7 +129,7 @@ class PairModel:
     gap: float
 
 
-def compared_pairs(of: Estimate, ranks: Callable[[int], tuple[int, int]]) -> list[PairModel]:
+def compared_pairs(of: LinkEstimate, ranks: Callable[[int], tuple[int, int]]) -> list[PairModel]:
     """Compare pairs: one model for each, by its typical rows; none if there is one pair only.
 
     ranks: of a pair's number.

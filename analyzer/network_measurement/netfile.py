@@ -21,7 +21,7 @@ _TABLES = {"hosts": net.HOST, "pairs": net.PAIR, "rows": net.ROW}
 
 
 @dataclass(frozen=True)
-class Measurement:
+class NetworkMeasurement:
     """Content of a network measurement: rows of `net.ROW`, their pairs of ranks and hosts, and how it was done."""
 
     path: str
@@ -50,7 +50,7 @@ class Measurement:
         return int(self.pairs["first"][pair]), int(self.pairs["second"][pair])
 
 
-def read_measurement(path: str | Path) -> Measurement:
+def read_measurement(path: str | Path) -> NetworkMeasurement:
     """Read the whole file. Raises TracelibError for one that is damaged, of a later version, or without rows."""
     try:
         with opened(path) as file:
@@ -72,7 +72,7 @@ def read_measurement(path: str | Path) -> Measurement:
         raise TracelibError(f"{path} is damaged: it has times that cannot be", "measure again")
     if rows["pair"].min() < 0 or rows["pair"].max() >= len(tables["pairs"]):
         raise TracelibError(f"{path} is damaged: it has rows of pairs that it does not list", "measure again")
-    return Measurement(str(path), attributes, tables["hosts"], tables["pairs"], rows)
+    return NetworkMeasurement(str(path), attributes, tables["hosts"], tables["pairs"], rows)
 
 
 def _text(value: Any) -> Any:

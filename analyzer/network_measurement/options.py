@@ -18,7 +18,7 @@ METRICS = ("manhattan", "euclidean")
 
 
 @dataclass(frozen=True)
-class Options:
+class EstimateOptions:
     """Behind some the names of the thesis's `ngmpi.options` (Rodriguez 2011, section 3.3.2)."""
 
     rules: tuple[str, ...] = (TYPICAL,)
@@ -33,4 +33,4 @@ class Options:
     factor: float = 2.0  # netgauge's: so many times the residual grows at a change
 
 
-DEFAULTS = Options()
+DEFAULTS = EstimateOptions()

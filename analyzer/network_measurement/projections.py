@@ -8,7 +8,7 @@ import numpy as np
 
 from analyzer.loggp.lines import fit_line
 from analyzer.loggp.model import LoOgGP
-from analyzer.network_measurement.sample import Curve, Curves
+from analyzer.network_measurement.sample import SizeCurve, SizeCurves
 
 
 @dataclass(frozen=True)
@@ -53,19 +53,19 @@ def logp(model: LoOgGP) -> LogP:
     return LogP(model.latency_s, float(model.overhead(1)), float(model.gap(1)))
 
 
-def loggp(model: LoOgGP, of: Curves) -> LogGP:
+def loggp(model: LoOgGP, of: SizeCurves) -> LogGP:
     """Fit one line through the gaps of all sizes, by least squares of the relative errors."""
     start, slope, error = _one_line(of.size, of.gap)
     return LogGP(model.latency_s, float(model.overhead(1)), start, slope, error)
 
 
-def hockney(of: Curves) -> Hockney:
+def hockney(of: SizeCurves) -> Hockney:
     """Fit one line through the ways of all sizes, by least squares of the relative errors."""
     start, slope, error = _one_line(of.size, of.way)
     return Hockney(start - slope, slope, error)
 
 
-def _one_line(size: np.ndarray, curve: Curve) -> tuple[float, float, float]:
+def _one_line(size: np.ndarray, curve: SizeCurve) -> tuple[float, float, float]:
     """Return time at one byte, time for each further byte, median relative error."""
     known = curve.time_s > 0
     size, time_s = size[known], curve.time_s[known]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.network_measurement.sample import Curve, Curves
+from analyzer.network_measurement.sample import SizeCurve, SizeCurves
 
 STANDS_OUT = 6.0
 """Standard deviations from both neighbours; times grow with size, so that nothing ordinary is above or below both."""
@@ -24,7 +24,7 @@ def level(time_s: np.ndarray) -> np.ndarray:
     return np.maximum(size, 0.02 * np.median(size)) if len(size) else size
 
 
-def roughness(size: np.ndarray, curve: Curve) -> float:
+def roughness(size: np.ndarray, curve: SizeCurve) -> float:
     """Return the share of the time by which points are off a smooth course.
 
     Half of all points are then as far off the line between their neighbours as by chance. A few steps do not count in a
@@ -48,13 +48,13 @@ def roughness(size: np.ndarray, curve: Curve) -> float:
     return high if high > 1e-6 else 0.0
 
 
-def noise(size: np.ndarray, curve: Curve, tolerance: float = 0.0) -> np.ndarray:
+def noise(size: np.ndarray, curve: SizeCurve, tolerance: float = 0.0) -> np.ndarray:
     """Return the variance of each point about a smooth course; at least of `tolerance`, a share of the time."""
     share = max(roughness(size, curve), tolerance)
     return curve.variance + (share * level(curve.time_s)) ** 2
 
 
-def standing_out(of: Curves, tolerance: float) -> np.ndarray:
+def standing_out(of: SizeCurves, tolerance: float) -> np.ndarray:
     """Return a mask of the sizes whose overhead or gap is far above or below its neighbours on both sides.
 
     They were disturbed each time, or have a reason of their own. No interval is made of one size, so they are better

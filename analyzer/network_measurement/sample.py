@@ -15,7 +15,7 @@ from analyzer.network_measurement.neighbourhood import neighbours
 from analyzer.network_measurement.options import RULES, TYPICAL
 from analyzer.network_measurement.repetitions import groups, mean_and_variance, running_median, typical
 from tracelib.schema.levels import visits
-from tracelib.schema.net import Flag
+from tracelib.schema.net import RowFlag
 from tracelib.schema.prtt import gaps_s, overheads_s
 
 DEVIATIONS = 2
@@ -69,7 +69,7 @@ FEWEST_VISITS = 4
 
 
 @dataclass(frozen=True)
-class Sample:
+class PairSample:
     """Rows of one kind of pair, and which of them count for what. Times in seconds."""
 
     pair: np.ndarray
@@ -87,7 +87,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Curve:
+class SizeCurve:
     """One quantity over the sizes: value in seconds, its variance, and of how many rows or visits it is the mean."""
 
     time_s: np.ndarray
@@ -96,26 +96,26 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Curves:
+class SizeCurves:
     """Curves of overhead, gap and latency over the same sizes (bytes, ascending)."""
 
     size: np.ndarray
-    overhead: Curve
-    gap: Curve
-    way: Curve
+    overhead: SizeCurve
+    gap: SizeCurve
+    way: SizeCurve
 
-    def only(self, chosen: np.ndarray) -> Curves:
+    def only(self, chosen: np.ndarray) -> SizeCurves:
         """Return some of the sizes (bool or places)."""
 
-        def part(c: Curve) -> Curve:
-            return Curve(c.time_s[chosen], c.variance[chosen], c.rows[chosen])
+        def part(c: SizeCurve) -> SizeCurve:
+            return SizeCurve(c.time_s[chosen], c.variance[chosen], c.rows[chosen])
 
-        return Curves(self.size[chosen], part(self.overhead), part(self.gap), part(self.way))
+        return SizeCurves(self.size[chosen], part(self.overhead), part(self.gap), part(self.way))
 
 
 def sample(
     rows: np.ndarray, rules: tuple[str, ...] = (TYPICAL,), window: float = 0.1, of_level: np.ndarray | None = None
-) -> Sample:
+) -> PairSample:
     """Compute overheads and gaps of rows of pairs that are alike.
 
     With the rule "typical", PRTT(1,0,s) is that of the undisturbed rows of a size, so that a disturbed row spoils
@@ -129,27 +129,27 @@ def sample(
     """
     visit = visits(rows)
     chosen = np.ones(len(rows), bool) if of_level is None else of_level
-    warm = chosen & (rows["flags"] & Flag.WARM_UP == 0)
+    warm = chosen & (rows["flags"] & RowFlag.WARM_UP == 0)
     chosen = warm if warm.any() else chosen
     rows, visit = rows[chosen], visit[chosen]
     size = rows["size"].astype(np.int64)
     robust = TYPICAL in rules
 
-    def counts(value: np.ndarray, hit: Flag) -> np.ndarray:
+    def counts(value: np.ndarray, hit: RowFlag) -> np.ndarray:
         stay = kept(rules, size, value, window)
         if robust:
             stay[stay] = typical(size[stay], value[stay], (rows["flags"] & hit == 0)[stay])
         return stay
 
     way_s, latency_s = rows["one_s"] / 2, rows["zero_s"] / 2
-    way_counts = counts(way_s, Flag.HIT_ONE)
+    way_counts = counts(way_s, RowFlag.HIT_ONE)
     one_s = 2 * _means(size, way_s, way_counts) if robust else rows["one_s"]
     overhead_s, gap_s = overheads_s(rows, one_s), gaps_s(rows, one_s)
     if robust:
-        latency_counts = typical(np.zeros(len(rows)), latency_s, rows["flags"] & Flag.HIT_ZERO == 0)
+        latency_counts = typical(np.zeros(len(rows)), latency_s, rows["flags"] & RowFlag.HIT_ZERO == 0)
     else:
         latency_counts = kept(rules, np.zeros(len(rows)), latency_s, 1.0)
-    return Sample(
+    return PairSample(
         rows["pair"],
         visit,
         size,
@@ -158,14 +158,14 @@ def sample(
         gap_s,
         way_s,
         latency_s,
-        counts(overhead_s, Flag.HIT_DELAYED),
-        counts(gap_s, Flag.HIT_TRAIN),
+        counts(overhead_s, RowFlag.HIT_DELAYED),
+        counts(gap_s, RowFlag.HIT_TRAIN),
         way_counts,
         latency_counts,
     )
 
 
-def curves(of: Sample) -> Curves:
+def curves(of: PairSample) -> SizeCurves:
     """Return mean and its variance of each size that has rows of all three quantities."""
     both = np.intersect1d(of.size[of.overhead_counts], of.size[of.gap_counts])
     sizes = np.intersect1d(both, of.size[of.way_counts])
@@ -176,7 +176,7 @@ def curves(of: Sample) -> Curves:
         _curve(of, value, counts, sizes, shared)
         for value, counts in ((of.overhead_s, of.overhead_counts), (of.gap_s, of.gap_counts))
     )
-    return Curves(sizes, overhead, gap, way)
+    return SizeCurves(sizes, overhead, gap, way)
 
 
 def _means(size: np.ndarray, value: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -187,7 +187,7 @@ def _means(size: np.ndarray, value: np.ndarray, counts: np.ndarray) -> np.ndarra
     return (total / np.maximum(number, 1))[place]
 
 
-def latency(of: Sample) -> tuple[float, tuple[float, float]]:
+def latency(of: PairSample) -> tuple[float, tuple[float, float]]:
     """Return L and its 95 % confidence interval: the median, by visits if there are many.
 
     After large messages, caches are cold and a byte takes longer, which a mean would follow.
@@ -212,8 +212,8 @@ def _by_visits(size: np.ndarray, visit: np.ndarray, value: np.ndarray) -> tuple[
 
 
 def _curve(
-    of: Sample, value: np.ndarray, counts: np.ndarray, sizes: np.ndarray, shared: np.ndarray | float = 0.0
-) -> Curve:
+    of: PairSample, value: np.ndarray, counts: np.ndarray, sizes: np.ndarray, shared: np.ndarray | float = 0.0
+) -> SizeCurve:
     """Reduce values to one for each size. Variances of few values are moderated by nearby variances, relative to
     the time."""
     chosen = counts & np.isin(of.size, sizes)
@@ -226,4 +226,4 @@ def _curve(
     median_of_chi = (1 - 2 / (9 * np.maximum(freedom, 1))) ** 3
     near = running_median(own / median_of_chi / level**2) * level**2
     moderated = (PRIOR * near + freedom * np.nan_to_num(own)) / (PRIOR + freedom)
-    return Curve(mean, moderated / np.maximum(number, 1) + shared, number)
+    return SizeCurve(mean, moderated / np.maximum(number, 1) + shared, number)

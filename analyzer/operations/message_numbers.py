@@ -12,7 +12,7 @@ import pandas as pd
 
 from analyzer.operations.procedures import RECEIVE, SEND
 from analyzer.trace import MESSAGE, Trace
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 _CHANNEL = ["comm", "source", "destination", "tag"]
 _PAIR = [*_CHANNEL, "source_thread", "destination_thread"]
@@ -62,7 +62,7 @@ class MessageNumbers:
     def to_posted(self, rank: int, posted: np.ndarray) -> None:
         """Write the messages' numbers into the column `reserved` of posted requests (REQUEST)."""
         for sends in (True, False):
-            mine = (posted["what"] == What.SEND_STARTED) == sends
+            mine = (posted["what"] == RequestKind.SEND_STARTED) == sends
             posted["reserved"][mine] = self._find(rank, sends, posted["posted"][mine], posted[mine])
 
     def _find(self, rank: int, sends: bool, times: np.ndarray, rows: np.ndarray) -> np.ndarray:

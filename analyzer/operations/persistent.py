@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analyzer.operations.procedures import operation_of
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, value_of
 
 
@@ -37,7 +37,7 @@ def tell_bytes(posted: np.ndarray, calls: np.ndarray, rank: int, plan: np.ndarra
     Returns:
         `posted` with the bytes told apart.
     """
-    at = np.flatnonzero(posted["what"] == What.COLLECTIVE_STARTED)
+    at = np.flatnonzero(posted["what"] == RequestKind.COLLECTIVE_STARTED)
     if not len(at):
         return posted
     rows = posted[at]

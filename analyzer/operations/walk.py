@@ -22,7 +22,7 @@ from analyzer.program.storage import OperationSpill
 from analyzer.recording.run.rank_rows import row_reader
 from analyzer.trace import FLUSH, REQUEST, Communicator, CpuWaits, Losses, Objects, Trace, TracerTime
 from analyzer.trace.trace import check_computing
-from tracelib.schema import WHAT_ORDINAL_SHIFT, What
+from tracelib.schema import WHAT_ORDINAL_SHIFT, RequestKind
 
 if TYPE_CHECKING:
     from analyzer.operations.message_numbers import MessageNumbers
@@ -32,20 +32,21 @@ ORDINALS = 256
 _COLLECTIVES = (OperationKind.COLLECTIVE, OperationKind.COLLECTIVE_START)
 
 
-def _any_ordinal(what: What) -> tuple[int, ...]:
+def _any_ordinal(what: RequestKind) -> tuple[int, ...]:
     """Return all values of the column `what` for a partitioned operation."""
     return tuple(what | ordinal << WHAT_ORDINAL_SHIFT for ordinal in range(ORDINALS))
 
 
 _POSTED = (
-    What.RECV_DONE, What.RECV_FREED, What.RECEIVED, What.SEND_STARTED, What.COLLECTIVE_STARTED,
-    *_any_ordinal(What.PARTITIONED_SEND_STARTED), *_any_ordinal(What.PARTITIONED_RECV_DONE),
+    RequestKind.RECV_DONE, RequestKind.RECV_FREED, RequestKind.RECEIVED, RequestKind.SEND_STARTED,
+    RequestKind.COLLECTIVE_STARTED, *_any_ordinal(RequestKind.PARTITIONED_SEND_STARTED),
+    *_any_ordinal(RequestKind.PARTITIONED_RECV_DONE),
 )  # fmt: skip
 _DONE = (
-    What.RECV_DONE, What.RECEIVED, What.COLLECTIVE_DONE, What.RMA_DONE,
-    *_any_ordinal(What.PARTITIONED_SEND_DONE), *_any_ordinal(What.PARTITIONED_RECV_DONE),
+    RequestKind.RECV_DONE, RequestKind.RECEIVED, RequestKind.COLLECTIVE_DONE, RequestKind.RMA_DONE,
+    *_any_ordinal(RequestKind.PARTITIONED_SEND_DONE), *_any_ordinal(RequestKind.PARTITIONED_RECV_DONE),
 )  # fmt: skip
-_OF_FILES = (What.READ_DONE, What.WRITE_DONE)
+_OF_FILES = (RequestKind.READ_DONE, RequestKind.WRITE_DONE)
 """Values of `what` that belong to both choices of requests, where operations on files are wanted."""
 
 
@@ -214,7 +215,7 @@ class RankOperations:
         threaded: also which thread completes a collective, where it is begun.
         """
         windows = windows_of_rank(self._trace, rank)
-        ended = (What.COLLECTIVE_DONE, What.RMA_DONE) if threaded else ()
+        ended = (RequestKind.COLLECTIVE_DONE, RequestKind.RMA_DONE) if threaded else ()
         posted = Posted(self._trace, rank, windows, (*self._wanted, *ended))
         for index, (begin, end) in enumerate(pairwise(windows.tolist())):
             calls = window_calls(self._trace, rank, begin, end)

@@ -12,7 +12,7 @@ from analyzer.pairing.collective_calls import ANY_PROCEDURE, MEMBER_CALL, Collec
 from analyzer.pairing.parts import Part, RankRows, parts
 from analyzer.parallel import Team
 from analyzer.trace import CALL, REQUEST, Trace
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, NONBLOCKING_COLLECTIVES, base_name, with_value
 
 PROBABLY_ALL = with_value("dependence", "SOME") & BLOCKING_COLLECTIVES
@@ -50,14 +50,14 @@ def persistent_collectives(trace: Trace, team: Team | None = None) -> tuple[np.n
     for part in parts(trace, trace.share(team)):
         rows = part.requests.rows
         of_known = (rows["comm"] >= 0) & (rows["tag"] >= 0)
-        started.append(part.requests.where((rows["what"] == What.COLLECTIVE_STARTED) & of_known))
+        started.append(part.requests.where((rows["what"] == RequestKind.COLLECTIVE_STARTED) & of_known))
         done.append(_done(part))
     begun = RankRows.joined(started, REQUEST)
     return _together(join, team, RankRows(begun.rank, _as_calls(begun.rows)), done)
 
 
 def _done(part: Part) -> RankRows:
-    return part.requests.where(part.requests.rows["what"] == What.COLLECTIVE_DONE)
+    return part.requests.where(part.requests.rows["what"] == RequestKind.COLLECTIVE_DONE)
 
 
 def _together(

@@ -17,13 +17,13 @@ from analyzer.columns.arrays import Sorted, by_index, distinct, joined
 from analyzer.columns.spill import Spill
 from analyzer.pairing.requests import Posted, choice_of
 from analyzer.trace import REQUEST, CallPaths, Trace
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 RECORDS = 1 << 16
 """Number of calls that a part holds, approximately, where the source can count the calls of each rank."""
 
 
-_AT_POSTING = (What.RECV_DONE, What.SEND_STARTED, What.READ_DONE)
+_AT_POSTING = (RequestKind.RECV_DONE, RequestKind.SEND_STARTED, RequestKind.READ_DONE)
 """Completions whose bytes belong to the call that posted or started the operation. That call did not know them."""
 
 
@@ -81,7 +81,7 @@ class Part:
         """Bytes of the sends that each call started, and of the receives that it posted."""
         posted = self.posted(_AT_POSTING)
         at = self.find(posted.rank, posted.rows["posted"])
-        is_send = posted.rows["what"] == What.SEND_STARTED
+        is_send = posted.rows["what"] == RequestKind.SEND_STARTED
         length = len(self.calls.rows)
         chosen = ((at >= 0) & is_send, (at >= 0) & ~is_send)
         sent, received = (by_index(at[f], posted.rows["bytes"][f], length) for f in chosen)

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from analyzer.machine.description import Machine
 from analyzer.operations.program import program_of
 from analyzer.program.model import Program
-from analyzer.replay.simulate import Prediction, simulate
+from analyzer.replay.simulate import ReplayPrediction, simulate
 from analyzer.trace import Trace
 
-__all__ = ["Machine", "Prediction", "program_of", "replay", "simulate"]
+__all__ = ["Machine", "ReplayPrediction", "program_of", "replay", "simulate"]
 
 
-def replay(traces: Trace | Program | Sequence[Trace | Program], machine: Machine, *, times: bool = False) -> Prediction:
+def replay(
+    traces: Trace | Program | Sequence[Trace | Program], machine: Machine, *, times: bool = False
+) -> ReplayPrediction:
     """Predict a run, or several at once, on `machine`.
 
     Args:

@@ -10,12 +10,12 @@ import numpy as np
 from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.program.model import Program
 from analyzer.replay.predicted import CallTimes
-from analyzer.replay.simulate import Prediction
+from analyzer.replay.simulate import ReplayPrediction
 from analyzer.trace import CallPaths, Trace
 
 
 @dataclass(frozen=True)
-class Change:
+class PlaceComparison:
     """All calls of one procedure from one place: time in them, summed over ranks."""
 
     place: int  # in Places; 0: not known
@@ -30,7 +30,7 @@ class Change:
         return self.predicted_ns - self.measured_ns
 
 
-def changes_by_place(trace: Trace, program: Program, prediction: Prediction) -> list[Change]:
+def changes_by_place(trace: Trace, program: Program, prediction: ReplayPrediction) -> list[PlaceComparison]:
     """Return the changes by place, the largest first. The prediction is of this program alone, with `times`."""
     places = trace.extra(CallPaths).named()
     width = np.int64(max(len(trace.procedures), 1))
@@ -46,6 +46,7 @@ def changes_by_place(trace: Trace, program: Program, prediction: Prediction) -> 
                 for key, value in zip(keys.tolist(), added.tolist(), strict=True):
                     sums[key][column] += value
     found = [
-        Change(key // int(width), trace.procedures[key % int(width)], *map(int, of_key)) for key, of_key in sums.items()
+        PlaceComparison(key // int(width), trace.procedures[key % int(width)], *map(int, of_key))
+        for key, of_key in sums.items()
     ]
     return sorted(found, key=lambda c: (-abs(c.more_ns), c.place, c.procedure))

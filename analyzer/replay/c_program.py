@@ -14,7 +14,7 @@ from analyzer.program.storage import PackedOperations, packed
 
 
 @dataclass
-class Kept:
+class KeptMemory:
     """Memory that the C code reads, kept alive as long as this is."""
 
     things: list[Any] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Kept:
         return pointer(array, kind, ffi)
 
 
-def fill_program(keep: Kept, c: Any, program: Program, nodes: list[int], *, buffers: bool) -> None:
+def fill_program(keep: KeptMemory, c: Any, program: Program, nodes: list[int], *, buffers: bool) -> None:
     """Fill a `struct program` in, whose ranks are on these nodes. buffers: it says what sends do not wait."""
     members = np.array([m for group in program.communicators for m in group], np.int32)
     offsets = np.cumsum([0, *map(len, program.communicators)]).astype(np.int64)
@@ -50,7 +50,7 @@ def fill_program(keep: Kept, c: Any, program: Program, nodes: list[int], *, buff
         c.priority = keep.pointer(np.ascontiguousarray(program.priority, np.int64), "int64_t *")
 
 
-def _operations(keep: Kept, c: Any, ops: PackedOperations) -> None:
+def _operations(keep: KeptMemory, c: Any, ops: PackedOperations) -> None:
     keep.things.append(ops)
     c.file, c.virtual_threads, c.places = -1, ops.virtual_threads, ops.places
     c.blocks, c.packed_bytes = keep.pointer(ops.blocks, "int64_t *"), ops.blocks[-1]

@@ -11,9 +11,9 @@ import numpy as np
 from analyzer.columns.sorted_runs import sort_rows
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationFlag, OperationKind, between_calls
-from analyzer.replay.on_machine import Cpus
+from analyzer.replay.on_machine import ThreadCpus
 from analyzer.replay.recorded import CALLS
-from analyzer.replay.simulate import Prediction
+from analyzer.replay.simulate import ReplayPrediction
 from analyzer.trace import CALL, EVENT, STATE, Nodes, State, Trace
 from analyzer.trace.annotated import Annotated
 
@@ -84,7 +84,7 @@ def _joined(pieces: np.ndarray, row: np.ndarray) -> np.ndarray:
     return found
 
 
-class Carried(Annotated):
+class CarriedRun(Annotated):
     """A predicted run whose messages have as `physical_send` the instant at which they had their links and bus, on the
     nodes and CPUs of the machine. Its states, all of which are in memory, tell latency and waiting for links.
 
@@ -98,9 +98,9 @@ class Carried(Annotated):
         self,
         trace: Trace,
         program: Program,
-        prediction: Prediction,
+        prediction: ReplayPrediction,
         nodes: Nodes,
-        cpus: Mapping[tuple[int, int], Cpus],
+        cpus: Mapping[tuple[int, int], ThreadCpus],
         *,
         of_calls: bool,
         applications: tuple[int, ...] = (),
@@ -136,7 +136,7 @@ class Carried(Annotated):
         found = self._states[first:last]
         return found if ranks is None else found[(found["rank"] >= ranks.start) & (found["rank"] < ranks.stop)]
 
-    def _refined(self, states: np.ndarray, program: Program, prediction: Prediction) -> np.ndarray:
+    def _refined(self, states: np.ndarray, program: Program, prediction: ReplayPrediction) -> np.ndarray:
         """Divide all states of the run (STATE), and set their CPUs."""
         assert prediction.times is not None and prediction.transfers is not None
         parts = [np.zeros(0, STATE)]
@@ -155,7 +155,7 @@ class Carried(Annotated):
             found["cpu"][rows] = cpus.at(found["time"][rows])
         return found
 
-    def _by_thread(self, ranks: np.ndarray, threads: np.ndarray) -> Iterator[tuple[np.ndarray, Cpus]]:
+    def _by_thread(self, ranks: np.ndarray, threads: np.ndarray) -> Iterator[tuple[np.ndarray, ThreadCpus]]:
         """Yield indices of the rows of each thread that there is, and its CPUs."""
         for rank, thread, rows in _threads_of(ranks, threads):
             if cpus := self._cpus.get((rank, thread)):
@@ -213,7 +213,9 @@ def _number_of_equals(ascending: np.ndarray) -> np.ndarray:
     return np.arange(len(ascending)) - np.searchsorted(ascending, ascending)
 
 
-def _sends(program: Program, prediction: Prediction, stream: int, enter: np.ndarray, of_calls: bool) -> _Sends | None:
+def _sends(
+    program: Program, prediction: ReplayPrediction, stream: int, enter: np.ndarray, of_calls: bool
+) -> _Sends | None:
     """Return the thread's sends; None: there are none. enter: of the thread's calls, in their order."""
     assert prediction.transfers is not None, "simulate(..., transfers=True)"
     ops, transfers = program.ops[program.stream(stream)], prediction.transfers[program.stream(stream)]

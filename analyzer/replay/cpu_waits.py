@@ -20,7 +20,7 @@ Intervals = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class CpuWaits:
+class CpuWaitFile:
     """The waits (CPU_WAIT) of all streams, stream by stream and in order of time, in a temporary file."""
 
     rows: Rows
@@ -28,7 +28,7 @@ class CpuWaits:
     first: int = 0  # stream
 
     @classmethod
-    def of(cls, found: Rows, streams: int) -> CpuWaits:
+    def of(cls, found: Rows, streams: int) -> CpuWaitFile:
         """Make them. found: each stream's in order of time, as they came."""
         counts = np.zeros(streams, np.int64)
         for _, rows in found.pieces():
@@ -44,7 +44,7 @@ class CpuWaits:
             ordered.forget()
         return cls(ordered, offsets)
 
-    def from_stream(self, first: int) -> CpuWaits:
+    def from_stream(self, first: int) -> CpuWaitFile:
         """Return the waits with streams counted from `first`."""
         return replace(self, first=self.first + first)
 

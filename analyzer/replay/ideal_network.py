@@ -19,7 +19,7 @@ from analyzer._replay import ffi, lib
 from analyzer.parallel import Team
 from analyzer.program.model import Program
 from analyzer.program.operation import dtype_of
-from analyzer.replay.c_program import Kept, fill_program
+from analyzer.replay.c_program import KeptMemory, fill_program
 from analyzer.replay.simulate import TIME
 
 TOLD = dtype_of("told")
@@ -46,14 +46,14 @@ class IdealTimes:
     times: np.ndarray | None  # TIME of the own operations, where they were asked for
 
 
-class Left(Enum):
+class FallbackReason(Enum):
     """Why the replay was left to another way."""
 
     TO_SIMULATOR = "the program has more than ranks of one thread each that wait for each other, or an error"
     TO_ONE_PROCESS = "members would meet too often"
 
 
-def ideal_times(own: Program, team: Team, eager_limit: int, *, times: bool = False) -> IdealTimes | Left:
+def ideal_times(own: Program, team: Team, eager_limit: int, *, times: bool = False) -> IdealTimes | FallbackReason:
     """Replay a program of which each member of a team has some neighbouring ranks, in their order: `own` has their
     streams, and the communicators of all ranks.
 
@@ -61,7 +61,7 @@ def ideal_times(own: Program, team: Team, eager_limit: int, *, times: bool = Fal
     """
     first = _first_ranks(own, team)
     if first is None:
-        return Left.TO_SIMULATOR
+        return FallbackReason.TO_SIMULATOR
     replay = _Replay(own, first, team, eager_limit, times=times)
     told = _NOTHING
     for meetings in count(1):
@@ -69,14 +69,14 @@ def ideal_times(own: Program, team: Team, eager_limit: int, *, times: bool = Fal
         told, states = team.exchange(telling, counts, state)
         failed, goes_on, operations = states.sum(axis=0).tolist()
         if failed:
-            return Left.TO_SIMULATOR
+            return FallbackReason.TO_SIMULATOR
         if meetings % TRIAL == 0 and team.size > 1 and operations < WORTH * meetings:
-            return Left.TO_ONE_PROCESS
+            return FallbackReason.TO_ONE_PROCESS
         if not goes_on:
             break
     found = team.allgather((replay.unfinished, replay.end_ns, replay.most_computing_ns))
     if any(unfinished for unfinished, *_ in found):
-        return Left.TO_SIMULATOR
+        return FallbackReason.TO_SIMULATOR
     return IdealTimes(max(end for _, end, _ in found), max(most for *_, most in found), replay.times)
 
 
@@ -101,7 +101,7 @@ class _Replay:
     """The ranks of this process."""
 
     def __init__(self, own: Program, first: Sequence[int], team: Team, eager_limit: int, *, times: bool) -> None:
-        self._keep = Kept()
+        self._keep = KeptMemory()
         program = self._keep.new("struct program *")
         fill_program(self._keep, program, own, [0] * own.ranks, buffers=False)
         self.times = np.zeros(len(own.ops), TIME) if times else None

@@ -10,7 +10,7 @@ import numpy as np
 from analyzer.machine.description import Machine
 from analyzer.machine.drawn_numbers import with_counts
 from analyzer.program.model import Program
-from analyzer.replay.simulate import Prediction, most_threads
+from analyzer.replay.simulate import ReplayPrediction, most_threads
 from analyzer.trace import Nodes
 from analyzer.trace.records import State
 
@@ -19,7 +19,7 @@ _ON_A_CPU = (State.RUNNING, State.TRACER)
 
 
 @dataclass(frozen=True)
-class Cpus:
+class ThreadCpus:
     """The CPUs of one thread, numbered through all nodes from 1 as a .prv does: cpu[k] from since[k] (ns) on."""
 
     since: np.ndarray
@@ -38,14 +38,14 @@ class Cpus:
 
 
 @dataclass(frozen=True)
-class OnMachine:
+class MachinePlacement:
     """Nodes of a replay's machine, and by application the CPUs of its threads by (rank, thread)."""
 
     nodes: Nodes  # `of_rank`: the ranks of all applications, one after the other
-    cpus: tuple[dict[tuple[int, int], Cpus], ...]
+    cpus: tuple[dict[tuple[int, int], ThreadCpus], ...]
 
     @classmethod
-    def of(cls, programs: Sequence[Program], machine: Machine, prediction: Prediction) -> OnMachine:
+    def of(cls, programs: Sequence[Program], machine: Machine, prediction: ReplayPrediction) -> MachinePlacement:
         """Make it from a prediction of all programs together, with `cpu_waits`.
 
         Threads with a CPU of their own have one after the other, in order of application, rank and thread.
@@ -60,7 +60,7 @@ class OnMachine:
         for program, place, each in zip(programs, places, virtual, strict=True):
             np.add.at(load, np.array(place)[program.rank], each)
         taken = np.zeros(len(counts), np.int64)
-        found: tuple[dict[tuple[int, int], Cpus], ...] = tuple({} for _ in programs)
+        found: tuple[dict[tuple[int, int], ThreadCpus], ...] = tuple({} for _ in programs)
         for k, (program, place, each) in enumerate(zip(programs, places, virtual, strict=True)):
             own = prediction.of(programs, k)
             for stream, (rank, thread) in enumerate(zip(program.rank.tolist(), program.thread.tolist(), strict=True)):
@@ -71,7 +71,7 @@ class OnMachine:
                 else:
                     since, cpu = np.zeros(1, np.int64), taken[node : node + 1].copy()
                 taken[node] += each
-                found[k][rank, thread] = Cpus(since, (first[node] + cpu).astype(np.int32), shared)
+                found[k][rank, thread] = ThreadCpus(since, (first[node] + cpu).astype(np.int32), shared)
         names = tuple(f"node{k + 1}" for k in range(len(counts)))
         nodes = Nodes(names, tuple(counts), np.array([node for place in places for node in place], np.int32))
         return cls(nodes, found)

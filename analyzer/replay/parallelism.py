@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from analyzer.machine.description import Machine
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, CountBins, Parallelism, means
 from analyzer.program.model import Program
-from analyzer.replay.simulate import Doing, simulate
+from analyzer.replay.simulate import ProfiledActivity, simulate
 
 _ROWS = {
-    COMPUTING: Doing.COMPUTING, MESSAGES: Doing.MESSAGES, COLLECTIVES: Doing.COLLECTIVES, QUEUE: Doing.QUEUE,
+    COMPUTING: ProfiledActivity.COMPUTING, MESSAGES: ProfiledActivity.MESSAGES,
+    COLLECTIVES: ProfiledActivity.COLLECTIVES, QUEUE: ProfiledActivity.QUEUE,
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from analyzer.program.model import Program
 from analyzer.program.operation import OperationFlag, OperationKind, between_calls
 from analyzer.replay.cpu_waits import Intervals, outside_calls, wait_events
 from analyzer.replay.recorded import in_order, recorded, regions_of
-from analyzer.replay.simulate import Prediction
+from analyzer.replay.simulate import ReplayPrediction
 from analyzer.trace import ACCESS, CALL, MARK, REQUEST, Objects, Regions, Trace
 from analyzer.trace.paraver import EventType
 from analyzer.trace.region_labels import is_of_region
@@ -27,7 +27,7 @@ _NO_WAITS: Intervals = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def write_predicted(
-    trace: Trace, program: Program, prediction: Prediction, path: Path, machine: str, called: Path | None = None
+    trace: Trace, program: Program, prediction: ReplayPrediction, path: Path, machine: str, called: Path | None = None
 ) -> None:
     """Write the predicted run as `path`, a packed run that `analyze` opens like a measured one.
 
@@ -58,7 +58,7 @@ def _said(records: Iterator[RankRecords]) -> Iterator[RankRecords]:
     yield from records
 
 
-def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> RankRecords:
+def _rank(trace: Trace, program: Program, prediction: ReplayPrediction, rank: int) -> RankRecords:
     calls = gather_blocks(trace.calls(rank), CALL)
     times = CallTimes(program, prediction, rank)
     map_ = TimeMap(calls, *times.next(calls["thread"]), times.waits)
@@ -87,7 +87,7 @@ def _rank(trace: Trace, program: Program, prediction: Prediction, rank: int) -> 
 
 
 def times_of_calls(
-    program: Program, prediction: Prediction, streams: range, counts: np.ndarray | None = None
+    program: Program, prediction: ReplayPrediction, streams: range, counts: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return predicted entries and exits (ns) of the calls of neighbouring streams, one stream's after the other.
 
@@ -110,7 +110,7 @@ def times_of_calls(
 class CallTimes:
     """Predicted entries and exits of the calls of a rank, in the order in which the trace has them."""
 
-    def __init__(self, program: Program, prediction: Prediction, rank: int) -> None:
+    def __init__(self, program: Program, prediction: ReplayPrediction, rank: int) -> None:
         assert prediction.times is not None, "simulate(..., times=True)"
         self.end = 0  # ns: of the rank
         self.waits: dict[int, Intervals] = {}  # for a CPU, of the threads that had any

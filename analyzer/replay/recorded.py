@@ -8,12 +8,12 @@ from analyzer.operations.region_events import are_of_regions, begun_by
 from analyzer.program.model import Program, pieces
 from analyzer.program.operation import COLLECTIVE_NAMES, OperationFlag, OperationKind
 from analyzer.replay.cpu_waits import wait_events
-from analyzer.replay.simulate import Prediction
+from analyzer.replay.simulate import ReplayPrediction
 from analyzer.trace import CALL, MARK, REQUEST, Mark
 from analyzer.trace.paraver import EventType
 from analyzer.writers.run_file import RankRecords
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 _SENDS = {
     OperationFlag(0): "MPI_Send", OperationFlag.RENDEZVOUS: "MPI_Send", OperationFlag.IMMEDIATE: "MPI_Isend",
@@ -47,7 +47,7 @@ def regions_of(program: Program) -> tuple[int, ...]:
     return tuple(values[values > 0].tolist())
 
 
-def recorded(program: Program, prediction: Prediction, rank: int, regions: tuple[int, ...]) -> RankRecords:
+def recorded(program: Program, prediction: ReplayPrediction, rank: int, regions: tuple[int, ...]) -> RankRecords:
     """Return the records of one rank, its threads one after the other.
 
     Each operation is a call: MPI_Sendrecv, MPI_Waitall and the like are known by their parts only. The communicator of
@@ -59,7 +59,9 @@ def recorded(program: Program, prediction: Prediction, rank: int, regions: tuple
     return RankRecords(calls[order], requests, marks, events)
 
 
-def _thread(program: Program, prediction: Prediction, stream: int, regions: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+def _thread(
+    program: Program, prediction: ReplayPrediction, stream: int, regions: tuple[int, ...]
+) -> tuple[np.ndarray, ...]:
     assert prediction.times is not None, "simulate(..., times=True)"
     first, last = program.offsets[stream : stream + 2].tolist()
     ops, times = program.ops[first:last], prediction.times[first:last]
@@ -149,7 +151,7 @@ def _requests(ops: np.ndarray, calls: np.ndarray, thread: int) -> np.ndarray:
     requests["bytes"] = np.where(collective, 0, ops["bytes"][done])
     requests["comm"], requests["peer"] = calls["comm"][begun], calls["peer"][begun]
     requests["tag"] = np.where(collective, calls["call"][begun], ops["tag"][begun])
-    requests["what"] = np.where(collective, What.COLLECTIVE_DONE, What.RECV_DONE)
+    requests["what"] = np.where(collective, RequestKind.COLLECTIVE_DONE, RequestKind.RECV_DONE)
     requests["thread"] = thread
     return requests[np.argsort(requests["completed"], kind="stable")]
 

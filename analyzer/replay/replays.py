@@ -13,7 +13,7 @@ from typing import TypeVar
 from analyzer.machine.description import Machine
 from analyzer.parallel import Team
 from analyzer.program.model import Program
-from analyzer.replay.simulate import Prediction, simulate
+from analyzer.replay.simulate import ReplayPrediction, simulate
 
 Case = tuple[Program, Machine]
 _Kept = TypeVar("_Kept")
@@ -31,7 +31,9 @@ def counted(tell: Callable[[int], None]) -> Iterator[None]:
         _tell.reset(token)
 
 
-def predictions(program: Program, machines: Sequence[Machine], team: Team, jobs: int | None = None) -> list[Prediction]:
+def predictions(
+    program: Program, machines: Sequence[Machine], team: Team, jobs: int | None = None
+) -> list[ReplayPrediction]:
     """Predict the program on each machine, without the times of its operations."""
     return _each([(program, machine) for machine in machines], lambda found: found, team, jobs)
 
@@ -55,7 +57,9 @@ def _own_at_once(team: Team, jobs: int | None) -> int:
     return jobs or (1 if team.size > 1 else len(os.sched_getaffinity(0)))
 
 
-def _each(cases: Sequence[Case], kept: Callable[[Prediction], _Kept], team: Team, jobs: int | None) -> list[_Kept]:
+def _each(
+    cases: Sequence[Case], kept: Callable[[ReplayPrediction], _Kept], team: Team, jobs: int | None
+) -> list[_Kept]:
     """Replay the cases and keep a result of each, in order.
 
     The members of the team share the cases; each runs `jobs` replays at once (default: one for each CPU that it has,

@@ -26,7 +26,7 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Section:
+class ReplaySection:
     """A program of which only this part takes time, and when that was in the measured run.
 
     Of a run in which not all ranks called MPI_Init (MPI_Finalize), it begins (ends) with the run; a Dimemas trace is
@@ -50,14 +50,14 @@ class Section:
 
 def section_of(
     trace: Trace, team: Team | None = None, *, cpu_time: bool = True, buffered: bool = False, everywhere: bool = True
-) -> Section:
+) -> ReplaySection:
     """Find the section of a trace. Team, options and errors are as in `program_of`."""
     team = team or Team()
     program = program_of(trace, team, cpu_time=cpu_time, buffered=buffered, everywhere=everywhere)
     inits, finals = _inits_and_finalizes(trace, team)
     begin, end = _bounds(trace, inits, finals)
     if not trace.has_call_times or (team.rank and not everywhere):
-        return Section(program, begin, end)
+        return ReplaySection(program, begin, end)
     of_all = inits if len(inits) == trace.size else finals if len(finals) == trace.size else []
     main = [program.stream_of(rank, of_all[rank].thread if of_all else 0) for rank in range(trace.size)]
 
@@ -72,7 +72,7 @@ def section_of(
         if after < len(ops):
             ops["burst"][after] += begin[rank] - begin.min()
 
-    return Section(rewritten(program, cut), begin, end)
+    return ReplaySection(rewritten(program, cut), begin, end)
 
 
 def section_bounds(trace: Trace, team: Team) -> tuple[np.ndarray, np.ndarray]:

@@ -13,12 +13,21 @@ from analyzer._replay import ffi, lib
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError, about
 from analyzer.in_notebook import InNotebook
-from analyzer.machine.description import AS_CALLS, COLLECTIVE_NAMES, DIALECTS, Count, FileSystem, Machine, Node, Piece
-from analyzer.machine.drawn_numbers import Numbers, set_quantity, with_counts
+from analyzer.machine.description import (
+    AS_CALLS,
+    COLLECTIVE_NAMES,
+    DIALECTS,
+    CostPiece,
+    Count,
+    FileSystem,
+    Machine,
+    Node,
+)
+from analyzer.machine.drawn_numbers import ParameterNumbering, set_quantity, with_counts
 from analyzer.program.model import Program
 from analyzer.program.operation import dtype_of
-from analyzer.replay.c_program import Kept, fill_program
-from analyzer.replay.cpu_waits import CPU_WAIT, CpuWaits, room_for_waits
+from analyzer.replay.c_program import KeptMemory, fill_program
+from analyzer.replay.cpu_waits import CPU_WAIT, CpuWaitFile, room_for_waits
 from analyzer.replay.failure import failure
 
 TIME = dtype_of("op_time")
@@ -33,7 +42,7 @@ BIN = dtype_of("bin")
 """Record of a profile: the change of a number within a bin, and what it adds to the sum (number x ns)."""
 
 
-class Doing(IntEnum):
+class ProfiledActivity(IntEnum):
     """Row of a profile: what is counted."""
 
     COMPUTING = lib.DOING_COMPUTING  # threads
@@ -43,7 +52,7 @@ class Doing(IntEnum):
 
 
 @dataclass(frozen=True)
-class Prediction(InNotebook):
+class ReplayPrediction(InNotebook):
     """Result of a simulation; arrays are None where they were not asked for."""
 
     end_ns: int
@@ -55,10 +64,10 @@ class Prediction(InNotebook):
     most_waiting: int  # messages that waited for links, buses or a collective that holds the network, at once
     mean_waiting: float  # how many did on average from 0 to `end_ns`
     events: int
-    profile: np.ndarray | None = None  # BIN of shape (len(Doing), bins)
-    cpu_waits: CpuWaits | None = None  # of all streams, where they were asked for
+    profile: np.ndarray | None = None  # BIN of shape (len(ProfiledActivity), bins)
+    cpu_waits: CpuWaitFile | None = None  # of all streams, where they were asked for
 
-    def of(self, programs: Sequence[Program], number: int) -> Prediction:
+    def of(self, programs: Sequence[Program], number: int) -> ReplayPrediction:
         """Return the arrays of one of the applications; values for all stay."""
         before, own = programs[:number], programs[number]
         op = slice(sum(len(p.ops) for p in before), sum(len(p.ops) for p in before) + len(own.ops))
@@ -78,7 +87,7 @@ def simulate(
     runs_room: int = 1 << 16,
     bins: tuple[int, int] = (0, 0),
     cpu_waits: bool = False,
-) -> Prediction:
+) -> ReplayPrediction:
     """Replay one application, or several at once that share the machine.
 
     With `repetitions` the system is closed: who ends begins again, until each has ended that many times, `runs_room`
@@ -86,7 +95,7 @@ def simulate(
     deadlock, one that starves, unlike collectives, and a machine that does not fit.
     """
     programs = [programs] if isinstance(programs, Program) else list(programs)
-    keep = Kept()
+    keep = KeptMemory()
     c_machine, placed = _machine(keep, machine, programs)
     c_programs = keep.new("struct program[]", len(programs))
     for k, program in enumerate(programs):
@@ -108,7 +117,7 @@ def simulate(
     for name, array in found.items():
         setattr(output, name, keep.pointer(array, ffi.typeof(getattr(output, name)).cname))
     output.runs_room = runs_room
-    profile = np.zeros((len(Doing), bins[0]), BIN) if bins[0] else None
+    profile = np.zeros((len(ProfiledActivity), bins[0]), BIN) if bins[0] else None
     if profile is not None:
         output.profile, (output.n_bins, output.bin_ns) = keep.pointer(profile, "struct bin *"), bins
     waits = Rows(CPU_WAIT) if cpu_waits else None
@@ -120,20 +129,20 @@ def simulate(
         raise failure(result, programs, found["blocked"], eager=machine.eager_limit not in (None, AS_CALLS))
     if waits is not None:
         waits.grew(result.n_cpu_waits)
-    return Prediction(
+    return ReplayPrediction(
         end_ns=result.end, usage=found["usage"], times=found.get("times"), transfers=found.get("transfers"),
         runs=found["runs"][: result.n_runs], unreceived=result.unreceived, most_waiting=result.busiest,
         mean_waiting=result.mean_queue, events=result.events, profile=profile,
-        cpu_waits=None if waits is None else CpuWaits.of(waits, streams),
+        cpu_waits=None if waits is None else CpuWaitFile.of(waits, streams),
     )  # fmt: skip
 
 
-def _machine(keep: Kept, machine: Machine, programs: Sequence[Program]) -> tuple[Any, list[list[int]]]:
+def _machine(keep: KeptMemory, machine: Machine, programs: Sequence[Program]) -> tuple[Any, list[list[int]]]:
     if machine.dialect not in DIALECTS:
         raise TracelibError(f"dialect {machine.dialect!r} is not known", f"use one of {', '.join(DIALECTS)}")
     thesis = machine.dialect == "thesis"
     ranks = [p.ranks for p in programs]
-    numbers = Numbers.of_machine(machine, sum(ranks))
+    numbers = ParameterNumbering.of_machine(machine, sum(ranks))
     machine = with_counts(machine, sum(ranks))
     nodes = machine.nodes
     c = keep.new("struct machine *")
@@ -169,7 +178,7 @@ _OF_FILES = {
 """The quantities of the kernel's file system, and ours with what they are called among all numbers."""
 
 
-def _files(c: Any, files: FileSystem, numbers: Numbers) -> None:
+def _files(c: Any, files: FileSystem, numbers: ParameterNumbering) -> None:
     c.known, c.servers, c.block = 1, files.servers, files.block_bytes
     for name, (ours, called) in _OF_FILES.items():
         set_quantity(getattr(c, name), getattr(files, ours), numbers.of(called))
@@ -182,7 +191,7 @@ _OF_NODE = {
 """The quantities of the kernel's node, and of ours."""
 
 
-def _nodes(keep: Kept, machine: Machine, programs: Sequence[Program], numbers: Numbers) -> Any:
+def _nodes(keep: KeptMemory, machine: Machine, programs: Sequence[Program], numbers: ParameterNumbering) -> Any:
     """Write the nodes, of which many are one and the same object: each of these is written once.
 
     Only the numbers of their quantities are their own.
@@ -202,7 +211,7 @@ def _nodes(keep: Kept, machine: Machine, programs: Sequence[Program], numbers: N
     return c
 
 
-def _node(keep: Kept, target: Any, node: Node, machine: Machine, programs: Sequence[Program]) -> None:
+def _node(keep: KeptMemory, target: Any, node: Node, machine: Machine, programs: Sequence[Program]) -> None:
     cpus = int(node.cpus)  # type: ignore[arg-type]
     if cpus < 0 or not 0 <= node.network < len(machine.networks):
         raise TracelibError("a node needs CPUs and a network that exists", "correct the machine")
@@ -221,7 +230,7 @@ def most_threads(programs: Sequence[Program]) -> int:
     return max(int(np.bincount(p.rank, minlength=1).max()) for p in programs)
 
 
-def _curve(keep: Kept, curve: Any, pieces: Sequence[Piece]) -> None:
+def _curve(keep: KeptMemory, curve: Any, pieces: Sequence[CostPiece]) -> None:
     curve.n_pieces = len(pieces)
     curve.pieces = keep.new("struct curve_piece[]", [astuple(piece) for piece in pieces] or 1)
 
@@ -249,7 +258,7 @@ def _span(span: Any, of: Count, number: int) -> None:
     span.ns = _at_most_longest(of) if isinstance(of, int) else 0
 
 
-def _policy(keep: Kept, c: Any, machine: Machine, numbers: Numbers) -> None:
+def _policy(keep: KeptMemory, c: Any, machine: Machine, numbers: ParameterNumbering) -> None:
     s = machine.scheduling
     c.priority, c.preemptive = s.priority, s.preemptive
     c.n_levels, c.worst, c.best, c.base = len(s.levels), s.worst, s.best, s.base

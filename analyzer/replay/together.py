@@ -80,7 +80,7 @@ class _Leftovers(Leftovers):
         return self.runs.renumbered(run.extra(Leftovers).elsewhere() for run in self.runs.runs)
 
 
-class Together(Trace):
+class JoinedRuns(Trace):
     """Runs as the applications of one trace, for Paraver: their ranks one after the other, on the machine's nodes.
 
     Their CPUs are the machine's already (`Carried`). `calls` and other records that name procedures or

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from analyzer.errors import TracelibError
-from analyzer.models.applied_models import Applied
+from analyzer.models.applied_models import ModelValues
 from analyzer.models.model import Model
 from analyzer.report.words.table import plain_table
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ROWS = 20
 
 
-def with_expected(frame: pandas.DataFrame, model: Model, found: Applied) -> pandas.DataFrame:
+def with_expected(frame: pandas.DataFrame, model: Model, found: ModelValues) -> pandas.DataFrame:
     """Return the table with NAME_expected, NAME_low and NAME_high.
 
     Raises TracelibError if it has one of these.
@@ -33,7 +33,7 @@ def with_expected(frame: pandas.DataFrame, model: Model, found: Applied) -> pand
     return frame.assign(**columns)
 
 
-def print_applied(file: str, table: str, model: Model, found: Applied, console: Console) -> None:
+def print_applied(file: str, table: str, model: Model, found: ModelValues, console: Console) -> None:
     """Print the model, the first rows, and how far measurements are from expected values."""
     rows = len(found.expected)
     console.print(Text(f"{Path(file).name}: {model.observable} = {model}"))
@@ -54,7 +54,7 @@ def print_applied(file: str, table: str, model: Model, found: Applied, console: 
         console.print(Text(f"\n{line}"))
 
 
-def _summary(found: Applied, model: Model) -> list[str]:
+def _summary(found: ModelValues, model: Model) -> list[str]:
     lines, away = [], found.differences[np.isfinite(found.differences)]
     if len(away):
         lines.append(
@@ -80,7 +80,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:+.1f} %" if math.isfinite(share) else "-"
 
 
-def applied_json(file: str, table: str, model: Model, found: Applied) -> dict[str, Any]:
+def applied_json(file: str, table: str, model: Model, found: ModelValues) -> dict[str, Any]:
     """Return the same numbers, of all rows."""
     away = found.differences[np.isfinite(found.differences)]
     return {

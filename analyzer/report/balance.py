@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.balance.learning import Learned
+from analyzer.balance.learning import LearnedModel
 from analyzer.balance.parts import COM, CPU, REST
-from analyzer.balance.plans import Group, SizePlan
+from analyzer.balance.plans import MachineGroup, SizePlan
 from analyzer.balance.repository import MachineModel
 from analyzer.balance.traced_run import Proposal
 from analyzer.report.words import units
@@ -145,7 +145,7 @@ def print_compared(one: PlanComparison, console: Console) -> None:
     console.print(f"{took}, {where} the interval; {than}")
 
 
-def print_learned(found: list[Learned], console: Console) -> None:
+def print_learned(found: list[LearnedModel], console: Console) -> None:
     """Print a line for each machine, and the anomalies that were dropped."""
     table = plain_table("machine", "times", "dropped", "worst error")
     for one in found:
@@ -158,7 +158,7 @@ def print_learned(found: list[Learned], console: Console) -> None:
             console.print(f"{one.model.name}: ... {len(one.dropped) - _MOST_DROPPED} more")
 
 
-def learned_json(found: list[Learned]) -> list[dict[str, object]]:
+def learned_json(found: list[LearnedModel]) -> list[dict[str, object]]:
     """Return learned machines as numbers."""
     return [
         {
@@ -187,7 +187,7 @@ def models_json(models: dict[str, MachineModel]) -> list[dict[str, object]]:
     return [{"machine": m.name, "time": m.time.text, "sizes": m.sizes, "features": m.features} for m in models.values()]
 
 
-def print_plan(groups: list[Group], found: list[SizePlan], dynamic: bool, console: Console) -> None:
+def print_plan(groups: list[MachineGroup], found: list[SizePlan], dynamic: bool, console: Console) -> None:
     """Print relative performance, fractions and times by size."""
     kind = "Dynamic plan: fractions of each size" if dynamic else "Static plan: the same fractions for all sizes"
     console.print(f"{kind}; f of one machine")
@@ -206,7 +206,7 @@ def print_plan(groups: list[Group], found: list[SizePlan], dynamic: bool, consol
         console.print(line)
 
 
-def _parts_table(groups: list[Group], found: list[SizePlan]) -> Table:
+def _parts_table(groups: list[MachineGroup], found: list[SizePlan]) -> Table:
     """Tabulate the time of a machine: shared and repeated computing, communication, all else."""
     table = plain_table("machine", "n", "shared", "repeated", "communication", "all else", "in all")
     for row in _parts_rows(groups, found):
@@ -215,7 +215,7 @@ def _parts_table(groups: list[Group], found: list[SizePlan]) -> Table:
     return table
 
 
-def _parts_rows(groups: list[Group], found: list[SizePlan]) -> list[dict[str, Any]]:
+def _parts_rows(groups: list[MachineGroup], found: list[SizePlan]) -> list[dict[str, Any]]:
     """Return rows for each type of machine and size; a machine without models of parts has shared work alone."""
     processes = sum(group.count for group in groups)
     rows = []
@@ -235,7 +235,7 @@ def _parts_rows(groups: list[Group], found: list[SizePlan]) -> list[dict[str, An
     return rows
 
 
-def _beyond(groups: list[Group], found: list[SizePlan]) -> list[str]:
+def _beyond(groups: list[MachineGroup], found: list[SizePlan]) -> list[str]:
     """Say where models are used for sizes that nothing was measured at."""
     lines = []
     for model in {group.model.name: group.model for group in groups}.values():
@@ -247,7 +247,7 @@ def _beyond(groups: list[Group], found: list[SizePlan]) -> list[str]:
     return lines
 
 
-def plan_json(groups: list[Group], found: list[SizePlan], dynamic: bool) -> dict[str, object]:
+def plan_json(groups: list[MachineGroup], found: list[SizePlan], dynamic: bool) -> dict[str, object]:
     """Return the plan as numbers, with the items and the time of each rank."""
     return {
         "dynamic": dynamic,

@@ -10,26 +10,26 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.network_measurement.collectives import Compared, Measured
+from analyzer.network_measurement.collectives import CollectiveComparison, MeasuredCollective
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 
 _TITLES = {"collectives": "MPI's own collectives", "broadcasts": "Broadcasts along trees of messages"}
 
 
-def print_collectives(found: Mapping[str, Compared], console: Console) -> None:
+def print_collectives(found: Mapping[str, CollectiveComparison], console: Console) -> None:
     """Print both tables of a measurement, as `read_compared` gives them."""
     for table, compared in found.items():
         print_compared(_TITLES[table], compared, console)
         console.print()
 
 
-def collectives_json(found: Mapping[str, Compared]) -> dict[str, Any]:
+def collectives_json(found: Mapping[str, CollectiveComparison]) -> dict[str, Any]:
     """Return both tables as plain data."""
     return {table: compared_json(compared) for table, compared in found.items()}
 
 
-def print_compared(title: str, compared: Compared, console: Console) -> None:
+def print_compared(title: str, compared: CollectiveComparison, console: Console) -> None:
     """Print the times by collective and number of ranks, and the errors of the models; nothing if none was timed."""
     if not compared.settings:
         return
@@ -43,10 +43,10 @@ def print_compared(title: str, compared: Compared, console: Console) -> None:
         console.print(_models(compared))
 
 
-def _overview(compared: Compared) -> Table:
+def _overview(compared: CollectiveComparison) -> Table:
     """Make a row for each name and number of ranks: settings, times, spread over repetitions, naive loop, responder."""
     table = plain_table("", "ranks", "settings", "shortest", "longest", "spread", "naive", "its spread", "last")
-    groups: dict[tuple[str, int], list[Measured]] = {}
+    groups: dict[tuple[str, int], list[MeasuredCollective]] = {}
     for m in compared.settings:
         groups.setdefault((m.name, m.ranks), []).append(m)
     for (name, ranks), group in groups.items():
@@ -65,7 +65,7 @@ def _overview(compared: Compared) -> Table:
     return table
 
 
-def _last(group: list[Measured]) -> str:
+def _last(group: list[MeasuredCollective]) -> str:
     """Return the rank that is critical most often, and how often: "rank 3, 90.0 %"."""
     number: dict[int, int] = {}
     for m in group:
@@ -75,7 +75,7 @@ def _last(group: list[Measured]) -> str:
     return f"{rank} ({units.percent(number[rank] / sum(number.values()))})"
 
 
-def _models(compared: Compared) -> Table:
+def _models(compared: CollectiveComparison) -> Table:
     table = plain_table("", "settings", "bias", "dispersion", "RMS", "mean error")
     for algorithm, a in compared.models.items():
         errors = (f"{100 * a.bias:+.1f} %", *(units.percent(e) for e in (a.dispersion, a.rms, a.mape)))
@@ -93,7 +93,7 @@ def _percent(values: Iterable[float]) -> str:
     return f"{100 * float(np.median(known)):.0f} %" if len(known) else "-"
 
 
-def compared_json(compared: Compared) -> dict[str, Any]:
+def compared_json(compared: CollectiveComparison) -> dict[str, Any]:
     """Return seconds, bytes and fractions; None for unknown values."""
     return {
         "settings": [_plain(asdict(m)) for m in compared.settings],

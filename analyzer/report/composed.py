@@ -14,8 +14,8 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from analyzer.models.composed_models import Composed
-from analyzer.models.model import Model, Prediction
+from analyzer.models.composed_models import ComposedModel
+from analyzer.models.model import Model, ModelPrediction
 from analyzer.report.words.table import plain_table
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ class ComposedRow:
     """One setting of the parameters."""
 
     at: dict[str, float]
-    expected: Prediction
+    expected: ModelPrediction
     quantities: dict[str, float]
-    shares: dict[str, Prediction]  # by quantity, of the observable
+    shares: dict[str, ModelPrediction]  # by quantity, of the observable
     measured: dict[str, float]  # the same shares, of the measured quantity and observable; empty: not measured
 
 
-def rows_of_table(both: Composed, frame: pandas.DataFrame) -> Iterator[ComposedRow]:
+def rows_of_table(both: ComposedModel, frame: pandas.DataFrame) -> Iterator[ComposedRow]:
     """Yield a row for each setting of a table, in its order, beside what was measured there (means)."""
     names = list(both.parameters)
     wanted = [name for name in (*names, *both.inner, both.observable) if name in frame.columns]
@@ -47,7 +47,7 @@ def rows_of_table(both: Composed, frame: pandas.DataFrame) -> Iterator[ComposedR
         yield row_at(both, at, {name: share for name, share in measured.items() if math.isfinite(share)})
 
 
-def _measured(both: Composed, at: Mapping[str, float], rows: pandas.DataFrame, name: str, total: float) -> float:
+def _measured(both: ComposedModel, at: Mapping[str, float], rows: pandas.DataFrame, name: str, total: float) -> float:
     """Return the outer model's part for the measured quantity, over the measured observable."""
     own = {key: value for key, value in at.items() if key in both.outer.parameters}
     own |= {other: float(rows[other].mean()) for other in both.inner if other in rows}
@@ -56,7 +56,7 @@ def _measured(both: Composed, at: Mapping[str, float], rows: pandas.DataFrame, n
     return both.part(name, **own) / total
 
 
-def row_at(both: Composed, at: dict[str, float], measured: dict[str, float] | None = None) -> ComposedRow:
+def row_at(both: ComposedModel, at: dict[str, float], measured: dict[str, float] | None = None) -> ComposedRow:
     """Predict one setting."""
     return ComposedRow(
         at,
@@ -67,7 +67,9 @@ def row_at(both: Composed, at: dict[str, float], measured: dict[str, float] | No
     )
 
 
-def print_composed(both: Composed, settings: list[ComposedRow], asked: list[ComposedRow], console: Console) -> None:
+def print_composed(
+    both: ComposedModel, settings: list[ComposedRow], asked: list[ComposedRow], console: Console
+) -> None:
     """Print the models that are put together; then each quantity's share, at the settings of the table and of the
     user."""
     for name, model in both.inner.items():
@@ -84,7 +86,7 @@ def print_composed(both: Composed, settings: list[ComposedRow], asked: list[Comp
         _print_asked(both, asked, console)
 
 
-def _table(both: Composed, name: str, rows: list[ComposedRow]) -> object:
+def _table(both: ComposedModel, name: str, rows: list[ComposedRow]) -> object:
     has_measured = any(name in row.measured for row in rows)
     heads = [*both.parameters, name, both.observable, "part", "95 % interval", *(["measured"] if has_measured else [])]
     table = plain_table(*heads)
@@ -98,7 +100,7 @@ def _table(both: Composed, name: str, rows: list[ComposedRow]) -> object:
     return table
 
 
-def _print_asked(both: Composed, asked: list[ComposedRow], console: Console) -> None:
+def _print_asked(both: ComposedModel, asked: list[ComposedRow], console: Console) -> None:
     names = list(both.inner)
     table = plain_table("Prediction", "value", "95 % interval", *(f"part of {name}" for name in names))
     for row in asked:
@@ -116,12 +118,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _ends(share: Prediction) -> str:
+def _ends(share: ModelPrediction) -> str:
     low, high = share.interval
     return f"{100 * low:.1f} to {_percent(high)}" if np.isfinite(low) else "not known: too few rows"
 
 
-def composed_json(both: Composed, settings: list[ComposedRow], asked: list[ComposedRow]) -> dict[str, Any]:
+def composed_json(both: ComposedModel, settings: list[ComposedRow], asked: list[ComposedRow]) -> dict[str, Any]:
     """Return the same as numbers."""
     return {
         "composed": {
@@ -144,5 +146,5 @@ def _row_json(row: ComposedRow) -> dict[str, Any]:
     }
 
 
-def _finite(said: Prediction) -> list[float | None]:
+def _finite(said: ModelPrediction) -> list[float | None]:
     return [end if math.isfinite(end) else None for end in said.interval]

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analyzer.experiments.columns import KIND, NAME, REGION
-from analyzer.experiments.table import Found
+from analyzer.experiments.table import ExperimentTable
 from analyzer.models.next_points import FARTHER, NextPoint
 from analyzer.report.words.table import plain_table
 
@@ -26,7 +26,7 @@ _MOST_ROWS = 40
 _MOST_VALUES = 8
 
 
-def print_table(found: Found, observable: str, console: Console) -> None:
+def print_table(found: ExperimentTable, observable: str, console: Console) -> None:
     """Print a row for each region or kind of time, then the values of each factor."""
     frame = found.frame
     console.print(f"{len(frame)} rows, {len(frame.columns)} columns: {', '.join(map(str, frame.columns))}")
@@ -42,7 +42,7 @@ def print_table(found: Found, observable: str, console: Console) -> None:
         console.print(f"\nNot in all inputs, and left out: {', '.join(found.left_out)}.")
 
 
-def table_json(found: Found) -> dict[str, Any]:
+def table_json(found: ExperimentTable) -> dict[str, Any]:
     """Return the table as columns of plain values; missing values are null."""
     return {
         "rows": len(found.frame),

@@ -12,20 +12,20 @@ from rich.console import Console
 from rich.text import Text
 
 from analyzer.models.applied_models import apply_to
-from analyzer.models.averaging import Member
+from analyzer.models.averaging import WeightedModel
 from analyzer.models.described_terms import fitted_as
-from analyzer.models.model import CHOSEN, Model, Prediction, formula_text
-from analyzer.models.search.selection import Selection
-from analyzer.models.study import Coefficient, Study
+from analyzer.models.model import CHOSEN, Model, ModelPrediction, formula_text
+from analyzer.models.search.selection import ModelSelection
+from analyzer.models.study import Coefficient, ModelStudy
 from analyzer.report.genetic import print_search, search_json
 from analyzer.report.words.table import plain_table
 
-Predicted = Sequence[tuple[dict[str, float], Prediction]]
+Predicted = Sequence[tuple[dict[str, float], ModelPrediction]]
 _OTHERS = 5
 _TERMS = 30
 
 
-def print_fit(file: str, found: Study, predictions: Predicted, console: Console) -> None:
+def print_fit(file: str, found: ModelStudy, predictions: Predicted, console: Console) -> None:
     """Print the model, how good it is, other likely ones, predictions, and advice."""
     model, data = found.model, found.measurements
     console.print(Text(f"{Path(file).name}: {data.observable}, {len(data.observed)} rows"))
@@ -49,7 +49,7 @@ def print_fit(file: str, found: Study, predictions: Predicted, console: Console)
         console.print(Text(f"\n{sentence}"))
 
 
-def print_compared(found: Study, models: Mapping[str, Model], console: Console) -> None:
+def print_compared(found: ModelStudy, models: Mapping[str, Model], console: Console) -> None:
     """Print how far measurements are from the model, and from stored ones."""
     table = plain_table("Model", "formula", "measured / expected", "root mean square")
     for name, away, model in _compared(found, models):
@@ -59,7 +59,7 @@ def print_compared(found: Study, models: Mapping[str, Model], console: Console) 
     console.print(table)
 
 
-def _compared(found: Study, models: Mapping[str, Model]) -> list[tuple[str, np.ndarray, Model]]:
+def _compared(found: ModelStudy, models: Mapping[str, Model]) -> list[tuple[str, np.ndarray, Model]]:
     """List name and model, with the relative differences of the measurements from it where they are known."""
     every = []
     for name, model in {"this one": found.model, **models}.items():
@@ -72,7 +72,7 @@ def _rms(away: np.ndarray) -> float:
     return float(np.sqrt(np.mean(away**2)))
 
 
-def compared_json(found: Study, models: Mapping[str, Model]) -> dict[str, Any]:
+def compared_json(found: ModelStudy, models: Mapping[str, Model]) -> dict[str, Any]:
     """Return the same numbers."""
     if not models:
         return {}
@@ -84,7 +84,7 @@ def compared_json(found: Study, models: Mapping[str, Model]) -> dict[str, Any]:
     return {"compared": rows}
 
 
-def _quality(found: Study) -> list[str]:
+def _quality(found: ModelStudy) -> list[str]:
     model = found.model
     name, value = model.criterion
     lines = []
@@ -99,7 +99,7 @@ def _quality(found: Study) -> list[str]:
     return lines
 
 
-def _among(found: Study) -> str:
+def _among(found: ModelStudy) -> str:
     """Say how the model was selected."""
     selection = found.selection
     if selection is None or selection.is_of_several:
@@ -133,7 +133,7 @@ def _print_stated(coefficients: Sequence[Coefficient], console: Console) -> None
     console.print(table)
 
 
-def _print_others(found: Study, console: Console) -> None:
+def _print_others(found: ModelStudy, console: Console) -> None:
     members = found.model.members
     if len(members) < 2:
         return
@@ -144,7 +144,7 @@ def _print_others(found: Study, console: Console) -> None:
     console.print(table)
 
 
-def _print_selection(selection: Selection, console: Console) -> None:
+def _print_selection(selection: ModelSelection, console: Console) -> None:
     table = plain_table("Importance of terms", "all models", "90 % set")
     order = sorted(range(len(selection.importance)), key=lambda k: -selection.importance[k])
     for k in order[:_TERMS]:
@@ -161,7 +161,7 @@ def _print_selection(selection: Selection, console: Console) -> None:
     console.print(f"\n{selection.tried} models of {len(selection.space.terms)} terms")
 
 
-def _print_elimination(selection: Selection, console: Console) -> None:
+def _print_elimination(selection: ModelSelection, console: Console) -> None:
     table = plain_table("Dropped", "relative error", "left", "score before")
     before = list(reversed(selection.per_size))
     scores = {int(model.sum()): score for model, score, _ in before}
@@ -219,7 +219,7 @@ def _predictions_json(model: Model, predictions: Predicted) -> list[dict[str, An
     ]
 
 
-def fit_json(file: str, found: Study, predictions: Predicted, written: Sequence[Path]) -> dict[str, Any]:
+def fit_json(file: str, found: ModelStudy, predictions: Predicted, written: Sequence[Path]) -> dict[str, Any]:
     """Return all numbers."""
     model = found.model
     selected = model.selected
@@ -264,7 +264,7 @@ def _stated_json(coefficients: Sequence[Coefficient]) -> dict[str, Any]:
     }
 
 
-def _selection_json(selection: Selection) -> dict[str, Any]:
+def _selection_json(selection: ModelSelection) -> dict[str, Any]:
     return {
         "candidates": [
             {"term": str(term), "importance": float(full), "importance_90": float(within)}
@@ -279,7 +279,7 @@ def _selection_json(selection: Selection) -> dict[str, Any]:
     }
 
 
-def _of_size(member: Member, score: float) -> dict[str, Any]:
+def _of_size(member: WeightedModel, score: float) -> dict[str, Any]:
     return {
         "terms": [str(term) for term in member.terms],
         "coefficients": member.coefficients.tolist(),

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from analyzer.montecarlo.distribution import LOG, UNIFORM
-from analyzer.montecarlo.fit import Fit
-from analyzer.montecarlo.region import Known
+from analyzer.montecarlo.fit import FoundMachine
+from analyzer.montecarlo.region import ParameterKnowledge
 from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.replays import basis_text, value_text
@@ -33,7 +33,7 @@ class MachineFit:
     files: Sequence[str]
     cpu_time: Sequence[bool | None]  # of each run, as `basis` has it
     incomplete: Sequence[str]  # of each run, what its replays leave out
-    fit: Fit
+    fit: FoundMachine
     design: str
     seed: int
     written: Sequence[Path]
@@ -64,7 +64,7 @@ def print_fit(fitted: MachineFit, console: Console) -> None:
         console.print(f"\nWritten: {', '.join(map(str, fitted.written))}", markup=False, soft_wrap=True)
 
 
-def _within(found: Fit) -> str:
+def _within(found: FoundMachine) -> str:
     return f"{100 * found.wanted.tolerance:g} %"
 
 
@@ -85,7 +85,7 @@ def _runs(fitted: MachineFit) -> Table:
     return table
 
 
-def _parameters(found: Fit) -> Table:
+def _parameters(found: FoundMachine) -> Table:
     table = plain_table("", "drawn from", "best fit", "least", "most", "width", "known")
     for k, of in enumerate(found.samples.varied):
         row = [of.name, of.said, value_text(of.parameter, found.best.values[k])]
@@ -97,7 +97,7 @@ def _parameters(found: Fit) -> Table:
     return table
 
 
-def meaning(found: Fit) -> list[str]:
+def meaning(found: FoundMachine) -> list[str]:
     """Say what the machines near the runs mean: one sentence for each parameter."""
     if found.region.ranges:
         return [*(_sentence(found, k) for k in range(len(found.samples.varied))), *_at_an_end(found)]
@@ -109,28 +109,28 @@ def meaning(found: Fit) -> list[str]:
     ]
 
 
-def _sentence(found: Fit, k: int) -> str:
+def _sentence(found: FoundMachine, k: int) -> str:
     varied, range_ = found.samples.varied, found.region.ranges[k]
     of = varied[k]
     values = f"{value_text(of.parameter, range_.low)} to {value_text(of.parameter, range_.high)}"
     tied = " and ".join(varied[other].name for other in found.region.tied(k))
-    if range_.known is Known.TOO_FEW:
+    if range_.known is ParameterKnowledge.TOO_FEW:
         return f"{of.name} is {values}; too few machines are near to say more."
     if tied:
         return (
             f"{of.name} is {values}, but it is known only together with {tied}: if one makes the run slower, the other "
             "can make up for it. Add a run that uses the network in another way to tell them apart."
         )
-    if range_.known is Known.NO:
+    if range_.known is ParameterKnowledge.NO:
         return f"{of.name} is not determined: all values tried fit equally well, so these runs do not depend on it."
     return f"{of.name} is {values}{', which is most of the range tried' if range_.width > _WIDE else ''}."
 
 
-def _at_an_end(found: Fit) -> list[str]:
+def _at_an_end(found: FoundMachine) -> list[str]:
     """Return the parameters whose best value is at an end of the range tried."""
     lines = []
     for of, value, range_ in zip(found.samples.varied, found.best.values, found.region.ranges, strict=True):
-        if of.law not in (UNIFORM, LOG) or of.whole or of.a == of.b or range_.known is Known.NO:
+        if of.law not in (UNIFORM, LOG) or of.whole or of.a == of.b or range_.known is ParameterKnowledge.NO:
             continue
         share = of.share(value)
         if min(share, 1 - share) < _END:
@@ -171,7 +171,7 @@ def fit_json(fitted: MachineFit) -> dict[str, Any]:
     }
 
 
-def _parameter_json(found: Fit, k: int) -> dict[str, Any]:
+def _parameter_json(found: FoundMachine, k: int) -> dict[str, Any]:
     of = found.samples.varied[k]
     range_ = found.region.ranges[k] if found.region.ranges else None
     return {
@@ -182,6 +182,8 @@ def _parameter_json(found: Fit, k: int) -> dict[str, Any]:
         "least": range_.low if range_ else None,
         "most": range_.high if range_ else None,
         "width": range_.width if range_ else None,
-        "known": None if range_ is None or range_.known is Known.TOO_FEW else range_.known is Known.YES,
+        "known": None
+        if range_ is None or range_.known is ParameterKnowledge.TOO_FEW
+        else range_.known is ParameterKnowledge.YES,
         "tied_to": [found.samples.varied[other].name for other in found.region.tied(k)],
     }

@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from analyzer.models.search.genetic import Found, best_of
+from analyzer.models.search.genetic import GeneticResult, best_of
 from analyzer.report.words.table import plain_table
 
 _BAR = 40
@@ -20,7 +20,7 @@ _TERMS = 40
 _SAME = 1e-6
 
 
-def print_search(every: Sequence[Found], console: Console) -> None:
+def print_search(every: Sequence[GeneticResult], console: Console) -> None:
     """Print the configurations, if there are several; the evolution of the best one, and the terms that it found."""
     best = best_of(every)
     least = float(best.selection.scores[0])
@@ -36,7 +36,7 @@ def print_search(every: Sequence[Found], console: Console) -> None:
     _print_terms(every, console)
 
 
-def _print_configurations(every: Sequence[Found], least: float, console: Console) -> None:
+def _print_configurations(every: Sequence[GeneticResult], least: float, console: Console) -> None:
     table = plain_table("Population", "mutations", "generations", "mean score above best", "found best", "models")
     for found in every:
         above = found.scores - least
@@ -49,12 +49,12 @@ def _print_configurations(every: Sequence[Found], least: float, console: Console
     console.print(table)
 
 
-def at_generation(found: Found, generation: int) -> np.ndarray:
+def at_generation(found: GeneticResult, generation: int) -> np.ndarray:
     """Return the score of each run's best model after this number of generations, or at its end, (runs)."""
     return np.array([scores[min(generation, len(scores) - 1)] for scores in found.evolution])
 
 
-def _print_evolution(found: Found, console: Console) -> None:
+def _print_evolution(found: GeneticResult, console: Console) -> None:
     last = int(found.generations.max())
     shown = [0, *(1 << k for k in range(last.bit_length()) if 1 << k < last), last]
     table = plain_table("Generation", "best score", "mean", "worst")
@@ -65,12 +65,12 @@ def _print_evolution(found: Found, console: Console) -> None:
     console.print(table)
 
 
-def shares(every: Sequence[Found]) -> np.ndarray:
+def shares(every: Sequence[GeneticResult]) -> np.ndarray:
     """Return in which share of the best models of all runs each term is, (terms)."""
     return np.concatenate([found.best for found in every]).mean(0)
 
 
-def _print_terms(every: Sequence[Found], console: Console) -> None:
+def _print_terms(every: Sequence[GeneticResult], console: Console) -> None:
     share, selection = shares(every), best_of(every).selection
     runs = sum(len(found.scores) for found in every)
     names = [
@@ -85,7 +85,7 @@ def _print_terms(every: Sequence[Found], console: Console) -> None:
         console.print(Text(f"\nTerms in none, to be dropped before all models are tried: {', '.join(rare[:12])}"))
 
 
-def search_json(every: Sequence[Found]) -> dict[str, Any]:
+def search_json(every: Sequence[GeneticResult]) -> dict[str, Any]:
     """Return the same numbers."""
     best = best_of(every)
     share = dict(zip(map(str, best.selection.space.terms), shares(every).tolist(), strict=True))
@@ -95,7 +95,7 @@ def search_json(every: Sequence[Found]) -> dict[str, Any]:
     }
 
 
-def _configuration(found: Found) -> dict[str, Any]:
+def _configuration(found: GeneticResult) -> dict[str, Any]:
     return {
         "population": found.how.population,
         "mutations": found.how.mutations,

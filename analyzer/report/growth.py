@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from analyzer.experiments.columns import RANKS
-from analyzer.experiments.growth import REST_KIND, Growth, Part
+from analyzer.experiments.growth import REST_KIND, TimeGrowth, TimePart
 from analyzer.experiments.kinds import BURST_KIND, CLUSTER_KIND, REGION_KIND
 from analyzer.models.model import formula_text
 from analyzer.report.words.table import plain_table
@@ -24,7 +24,7 @@ _SURE = 2.0
 """A share is sure if its interval is within this factor of it."""
 
 
-def print_growth(found: Growth, console: Console) -> None:
+def print_growth(found: TimeGrowth, console: Console) -> None:
     """Print the parts that take a growing share, a table of the largest growths, and what is doubtful."""
     last = found.points[-1]
     console.print(Text(f"{plural(found.runs, 'run')}; largest setting: {_setting(found.largest)}"))
@@ -45,7 +45,7 @@ def print_growth(found: Growth, console: Console) -> None:
         console.print(Text(f"\n{note}"))
 
 
-def sentences(found: Growth) -> list[str]:
+def sentences(found: TimeGrowth) -> list[str]:
     """Name the parts whose share grows most: "MPI_Allreduce at solve.c:88 will take 41 % of the run at 4096 ranks"."""
     spoken = [part for part in found.parts if _matters(part)]
     if not spoken:
@@ -53,14 +53,14 @@ def sentences(found: Growth) -> list[str]:
     return [_sentence(part, found) for part in spoken[:_SENTENCES]]
 
 
-def _matters(part: Part) -> bool:
+def _matters(part: TimePart) -> bool:
     then = part.expected[-1]
     if part.kind == REST_KIND or (part.outside and then.time.value <= part.now_s):
         return False
     return then.share >= _MATTERS and part.growth >= _GROWS
 
 
-def _sentence(part: Part, found: Growth) -> str:
+def _sentence(part: TimePart, found: TimeGrowth) -> str:
     then = part.expected[-1]
     low, high = then.share_interval
     sure = high <= _SURE * then.share and low >= then.share / _SURE
@@ -73,7 +73,7 @@ def _sentence(part: Part, found: Growth) -> str:
     )
 
 
-def _name(part: Part) -> str:
+def _name(part: TimePart) -> str:
     """Return the name for readers: the computation before a call, a region."""
     before = {BURST_KIND: "computing before ", REGION_KIND: "region ", CLUSTER_KIND: "computing, "}
     return before.get(part.kind, "") + part.name
@@ -89,7 +89,7 @@ def _short(at: Any) -> str:
     return f"{at[RANKS]:g} ranks" if RANKS in at else _setting(at)
 
 
-def _doubts(found: Growth) -> list[str]:
+def _doubts(found: TimeGrowth) -> list[str]:
     notes = list(found.notes)
     name = found.parameters[0]
     times = found.points[-1][name] / found.largest[name] if found.largest[name] > 0 else math.inf
@@ -98,7 +98,7 @@ def _doubts(found: Growth) -> list[str]:
     return notes
 
 
-def growth_json(files: list[str], found: Growth) -> dict[str, Any]:
+def growth_json(files: list[str], found: TimeGrowth) -> dict[str, Any]:
     """Return all numbers."""
     return {
         "files": files,
@@ -114,7 +114,7 @@ def growth_json(files: list[str], found: Growth) -> dict[str, Any]:
     }
 
 
-def _part_json(part: Part) -> dict[str, Any]:
+def _part_json(part: TimePart) -> dict[str, Any]:
     return {
         "kind": part.kind,
         "name": part.name,

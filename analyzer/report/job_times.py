@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from rich.table import Table
 
-from analyzer.jobs.cluster import Policy, Schedule
+from analyzer.jobs.cluster import QueuePolicy, Schedule
 from analyzer.jobs.generator import generate
-from analyzer.jobs.study import Mean, Study
+from analyzer.jobs.study import WorkloadMean, WorkloadStudy
 from analyzer.jobs.workload import NodeRange, RunTimes, Workload, node_ranges, run_times
 from analyzer.report.words.table import plain_table
 
@@ -30,11 +30,11 @@ class RunTimeRow:
     """Jobs that ask for a range of nodes: means over the workloads, sums in h, medians in min."""
 
     nodes: NodeRange
-    jobs: Mean
-    total_h: Mean
-    application_h: Mean
-    median_min: Mean | None  # None: a workload has no such job
-    share: Mean  # of the sum of all run times, 0 to 1
+    jobs: WorkloadMean
+    total_h: WorkloadMean
+    application_h: WorkloadMean
+    median_min: WorkloadMean | None  # None: a workload has no such job
+    share: WorkloadMean  # of the sum of all run times, 0 to 1
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class TimesByNodes:
 
 
 def _row(nodes: NodeRange, found: Sequence[RunTimes], totals: Sequence[float]) -> RunTimeRow:
-    def mean(value: Callable[[RunTimes], float]) -> Mean:
-        return Mean.of([value(one) for one in found])
+    def mean(value: Callable[[RunTimes], float]) -> WorkloadMean:
+        return WorkloadMean.of([value(one) for one in found])
 
     median = mean(lambda one: float(np.median(one.run_s)) / _MINUTE) if all(len(one.run_s) for one in found) else None
     shares = [one.total_s / total if total else 0.0 for one, total in zip(found, totals, strict=True)]
@@ -70,11 +70,11 @@ def _row(nodes: NodeRange, found: Sequence[RunTimes], totals: Sequence[float]) -
         mean(lambda one: one.total_s / _HOUR),
         mean(lambda one: one.application_s / _HOUR),
         median,
-        Mean.of(shares),
+        WorkloadMean.of(shares),
     )
 
 
-def study_distributions(study: Study) -> Iterator[TimesByNodes]:
+def study_distributions(study: WorkloadStudy) -> Iterator[TimesByNodes]:
     """Yield the distribution of the generated workloads, for each share of the application."""
     name = study.design.application.name
     for share in study.shares:
@@ -95,7 +95,7 @@ def run_time_table(found: TimesByNodes) -> Table:
     return table
 
 
-def _text(mean: Mean) -> str:
+def _text(mean: WorkloadMean) -> str:
     digits = 0 if mean.value == round(mean.value) and mean.half is None else 1 if mean.value >= 10 else 2
     return f"{mean.value:.{digits}f}" + (f" ±{mean.half:.{digits}f}" if mean.half is not None else "")
 
@@ -124,9 +124,9 @@ class NodeTime:
 
     policy: str
     estimates: str  # "": the policy needs none
-    finished: Mean
-    cancelled: Mean
-    idle: Mean
+    finished: WorkloadMean
+    cancelled: WorkloadMean
+    idle: WorkloadMean
 
     @property
     def label(self) -> str:
@@ -134,16 +134,18 @@ class NodeTime:
         return f"{self.policy}, {self.estimates}" if self.estimates else self.policy
 
     @classmethod
-    def from_schedule(cls, policy: Policy, estimates: str, outcome: Schedule) -> NodeTime:
+    def from_schedule(cls, policy: QueuePolicy, estimates: str, outcome: Schedule) -> NodeTime:
         """Compute the node time of one simulation."""
-        return cls(policy.label, estimates, *(Mean(getattr(outcome, f"{name}_share"), None) for name in NAMES))
+        return cls(policy.label, estimates, *(WorkloadMean(getattr(outcome, f"{name}_share"), None) for name in NAMES))
 
 
 def node_times(runs: pd.DataFrame) -> Iterator[NodeTime]:
     """Yield means over the workloads of a study, without its fair runs: by policy, model and k."""
     for (policy, model, k), rows in runs[~runs.fair].groupby(["policy", "model", "k"], sort=False):
         estimates = f"{model} {k:g} sigma" if model else ""
-        yield NodeTime(Policy(policy).label, estimates, *(Mean.of(rows[f"{name}_share"]) for name in NAMES))
+        yield NodeTime(
+            QueuePolicy(policy).label, estimates, *(WorkloadMean.of(rows[f"{name}_share"]) for name in NAMES)
+        )
 
 
 def node_time_table(rows: Sequence[NodeTime]) -> Table:
@@ -154,6 +156,6 @@ def node_time_table(rows: Sequence[NodeTime]) -> Table:
     return table
 
 
-def _percent(share: Mean) -> str:
+def _percent(share: WorkloadMean) -> str:
     within = "" if share.half is None else f" ±{100 * share.half:.2f}"
     return f"{100 * share.value:.2f}{within} %"

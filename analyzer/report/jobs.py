@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 
-from analyzer.jobs.cluster import Policy, Schedule
-from analyzer.jobs.study import NOBODY, Mean, Study
+from analyzer.jobs.cluster import QueuePolicy, Schedule
+from analyzer.jobs.study import NOBODY, WorkloadMean, WorkloadStudy
 from analyzer.report.job_times import (
     NodeTime,
     TimesByNodes,
@@ -30,7 +30,7 @@ _SHORT_S = 10.0
 
 
 def study_json(
-    study: Study, runs: pd.DataFrame, pairs: pd.DataFrame, distributions: Sequence[TimesByNodes]
+    study: WorkloadStudy, runs: pd.DataFrame, pairs: pd.DataFrame, distributions: Sequence[TimesByNodes]
 ) -> dict[str, object]:
     """Return means with confidence intervals, and their conditions."""
     keys = ["share", "policy", "model", "k"]
@@ -55,14 +55,14 @@ def _means(rows: pd.DataFrame, keys: list[str]) -> list[dict[str, object]]:
     values = [name for name in rows.columns if name not in (*keys, "seed", "fair")]
     found = []
     for key, group in rows.groupby(keys, sort=False):
-        means = {name: Mean.of(group[name]) for name in values}
+        means = {name: WorkloadMean.of(group[name]) for name in values}
         numbers = {name: {"mean": mean.value, "ci95": mean.half} for name, mean in means.items()}
         found.append({**dict(zip(keys, key if isinstance(key, tuple) else (key,), strict=True)), **numbers})
     return found
 
 
 def print_study(
-    study: Study,
+    study: WorkloadStudy,
     runs: pd.DataFrame,
     pairs: pd.DataFrame,
     distributions: Sequence[TimesByNodes],
@@ -104,11 +104,11 @@ def print_run_times(found: TimesByNodes, console: Console) -> None:
     console.print(run_time_table(found))
 
 
-def _text(mean: Mean, digits: int) -> str:
+def _text(mean: WorkloadMean, digits: int) -> str:
     return f"{mean.value:.{digits}f}" + (f" ±{mean.half:.{digits}f}" if mean.half is not None else "")
 
 
-def _lengths(runs: pd.DataFrame, study: Study) -> object:
+def _lengths(runs: pd.DataFrame, study: WorkloadStudy) -> object:
     """Make Table 5.6."""
     table = plain_table("", "policy", "none", *(f"{k:g} sigma" for k in study.ks))
     chosen = runs[~runs.fair]
@@ -118,7 +118,7 @@ def _lengths(runs: pd.DataFrame, study: Study) -> object:
             mine = chosen[(chosen.model == model) & (chosen.policy == policy.value)]
             if not len(mine):
                 continue
-            cells = [_text(Mean.of(mine[mine.k == k].length_h), digits) for k in mine.k.unique()]
+            cells = [_text(WorkloadMean.of(mine[mine.k == k].length_h), digits) for k in mine.k.unique()]
             row = [cells[0], *("-" for _ in study.ks)] if model == NOBODY else ["-", *cells]
             table.add_row(model or "-", policy.label, *row)
     return table
@@ -127,22 +127,21 @@ def _lengths(runs: pd.DataFrame, study: Study) -> object:
 def _orderings(runs: pd.DataFrame) -> list[str]:
     """Compare the first policy with the others, workload by workload."""
     by_policy = runs.groupby(["policy", "seed"]).length_h.mean().unstack("seed")
-    if Policy.FCFS.value not in by_policy.index or len(by_policy) < 2:
+    if QueuePolicy.FCFS.value not in by_policy.index or len(by_policy) < 2:
         return []
-    others = by_policy.drop(Policy.FCFS.value)
-    fcfs = by_policy.loc[Policy.FCFS.value]
+    others = by_policy.drop(QueuePolicy.FCFS.value)
+    fcfs = by_policy.loc[QueuePolicy.FCFS.value]
     longest = int((fcfs >= others.max()).sum())
-    ratio = Mean.of(fcfs / others.mean())
+    ratio = WorkloadMean.of(fcfs / others.mean())
     found = [f"FCFS is the longest in {longest} of {len(fcfs)}, {_text(ratio, 2)} times the mean of the others"]
-    if Policy.FIRST_FIT.value in others.index and len(others) > 1:
-        fits = others.loc[Policy.FIRST_FIT.value]
-        found.append(
-            f"Backfilling takes {_text(Mean.of(others.drop(Policy.FIRST_FIT.value).mean() / fits), 3)} of First Fit"
-        )
+    if QueuePolicy.FIRST_FIT.value in others.index and len(others) > 1:
+        fits = others.loc[QueuePolicy.FIRST_FIT.value]
+        backfilled = WorkloadMean.of(others.drop(QueuePolicy.FIRST_FIT.value).mean() / fits)
+        found.append(f"Backfilling takes {_text(backfilled, 3)} of First Fit")
     return found
 
 
-def _cancellations(runs: pd.DataFrame, study: Study) -> object:
+def _cancellations(runs: pd.DataFrame, study: WorkloadStudy) -> object:
     """Make Table 5.7. It is the same for all policies and shares."""
     policy = next(policy for policy in study.policies if policy.needs_estimates)
     rows = runs[(runs.policy == policy.value) & (runs.share == study.shares[0])]
@@ -151,12 +150,12 @@ def _cancellations(runs: pd.DataFrame, study: Study) -> object:
     for k in study.ks:
         here = rows[(rows.k == k) & ~rows.fair]
         cells = [
-            _text(Mean.of(here[here.model == model][name]), digits)
+            _text(WorkloadMean.of(here[here.model == model][name]), digits)
             for model in models
             for name, digits in (("cancelled", 1), ("cancelled_min", 0))
         ]
         table.add_row(f"{k:g} sigma", *cells)
-    fair = [Mean.of(rows[rows.fair & (rows.model == model)].k) for model in models]
+    fair = [WorkloadMean.of(rows[rows.fair & (rows.model == model)].k) for model in models]
     table.add_row("none from", *(cell for mean in fair for cell in (f"{_text(mean, 1)} sigma", "-")))
     return table
 
@@ -171,13 +170,13 @@ def _print_fair(runs: pd.DataFrame, pairs: pd.DataFrame, console: Console) -> No
         for policy, rows in pairs[pairs.model == other].groupby("policy", sort=False):
             mine = runs[runs.policy == policy]
             cells = [
-                _text(Mean.of(mine[mine.model == model][name]), places)
+                _text(WorkloadMean.of(mine[mine.model == model][name]), places)
                 for model in (first, other)
                 for name, places in (("length_h", digits), ("wait_h", 0))
             ]
-            title = Policy(policy).label
+            title = QueuePolicy(policy).label
             table.add_row(title, *(f"{cell} h" for cell in cells))
-            saved = [_text(Mean.of(100 * rows[name]), 2) for name in ("less_share", "wait_gain", "idle_gain")]
+            saved = [_text(WorkloadMean.of(100 * rows[name]), 2) for name in ("less_share", "wait_gain", "idle_gain")]
             gains.add_row(title, *(f"{cell} %" for cell in saved))
         console.print(table)
         console.print(f"{first} against {other}:")
@@ -188,12 +187,12 @@ def _print_fair(runs: pd.DataFrame, pairs: pd.DataFrame, console: Console) -> No
 class SimulatedLog:
     """A log under one policy with one kind of estimates."""
 
-    policy: Policy
+    policy: QueuePolicy
     estimates: str  # "": the policy needs none
     outcome: Schedule
 
 
-def node_time_of_study(study: Study, runs: pd.DataFrame) -> list[tuple[str, list[NodeTime]]]:
+def node_time_of_study(study: WorkloadStudy, runs: pd.DataFrame) -> list[tuple[str, list[NodeTime]]]:
     """List the node time by policy, with a title, for each share of the application."""
     name = study.design.application.name
     return [

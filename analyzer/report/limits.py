@@ -24,7 +24,7 @@ from analyzer.report.words.replays import basis_phrase, basis_text, value_text
 from analyzer.report.words.table import plain_table
 from analyzer.report.words.units import file_names
 from analyzer.sensitivity.knees import THRESHOLD
-from analyzer.sensitivity.limits import COMPUTATION, Latency, Limits, Loss, speedups
+from analyzer.sensitivity.limits import COMPUTATION, LatencyCost, ReplayLimits, TimeLoss, speedups
 from analyzer.sensitivity.tolerance import Tolerance
 
 _NOTEWORTHY = 0.1
@@ -57,7 +57,7 @@ class LimitsReport:
     machine: Machine
     origin: MachineOrigin
     eager: Eager
-    found: Limits
+    found: ReplayLimits
     tolerance: Tolerance | None
     cpu_time: bool | None = False  # bursts are CPU time, not the time that passed; None: as a Dimemas trace has them
     incomplete: str = ""  # why the replay is not of the whole run
@@ -142,7 +142,7 @@ def _machine_text(machine: Machine) -> str:
     ).replace("_", " ")
 
 
-def _scenarios(found: Limits, faster: list[float | None] | None) -> Table:
+def _scenarios(found: ReplayLimits, faster: list[float | None] | None) -> Table:
     """Make Table 11 of the thesis, with the inverse of its slowdown."""
     table = plain_table("network", "time", "utilisation", "slowdown", *(["speedup"] if faster else []))
     for number, scenario in enumerate(found.scenarios):
@@ -184,7 +184,7 @@ def _share(ns: float, whole_ns: int) -> str:
     return f"{'-' if ns < 0 else ''}{units.percent(abs(ns) / whole_ns)}"
 
 
-def verdict(found: Limits, subject: str = "The run", *, network_known: bool = True) -> str:
+def verdict(found: ReplayLimits, subject: str = "The run", *, network_known: bool = True) -> str:
     """Name the largest part of the time, what may reduce it, and the part that comes next."""
     end_ns, limit = found.whole.end_ns, found.limit
     if limit is None:
@@ -197,15 +197,15 @@ def verdict(found: Limits, subject: str = "The run", *, network_known: bool = Tr
     return f"{text} Next {_is(following)} {_about(following, end_ns)}{_why(following, found)}{_gains(found)}"
 
 
-def _about(part: Loss, end_ns: int) -> str:
+def _about(part: TimeLoss, end_ns: int) -> str:
     return f"{part.name}: {units.time(part.ns)} ({_share(part.ns, end_ns)})"
 
 
-def _is(part: Loss) -> str:
+def _is(part: TimeLoss) -> str:
     return "are" if part.name in ("dependences", "files", "shared CPUs") else "is"
 
 
-def _why(part: Loss, found: Limits) -> str:
+def _why(part: TimeLoss, found: ReplayLimits) -> str:
     return {
         COMPUTATION: ". Faster processors or less work help: see analyze what-if.",
         "load imbalance": f"; rank {found.longest} computes longest. See analyze waits.",
@@ -221,14 +221,14 @@ def _why(part: Loss, found: Limits) -> str:
     }[part.name]
 
 
-def _how(latency: Latency) -> str:
+def _how(latency: LatencyCost) -> str:
     """Say where the cost of latency arises."""
     if latency.induced_ns < _NEXT * latency.extra_ns:
         return "spent on CPUs and in collectives"
     return f"{units.time(latency.direct_ns)} directly and {units.time(latency.induced_ns)} by the waiting that follows"
 
 
-def _gains(found: Limits) -> str:
+def _gains(found: ReplayLimits) -> str:
     """Say which cost of the network is most worth removing, if it is not the largest part."""
     tried = [part for part in found.parts if part.gain_ns is not None]
     most, first = max(tried, key=lambda part: part.gain_ns or 0), tried[0]
@@ -244,7 +244,11 @@ def _gains(found: Limits) -> str:
 def below_zero(run: LimitsReport) -> list[str]:
     """Explain parts below 0, in one line for each reason."""
     found, reasons = run.found, dict[str, list[str]]()
-    parts = [*found.parts, Loss("by blocking", round(found.latency.induced_ns)), Loss(OUTSIDE, run.outside_ns or 0)]
+    parts = [
+        *found.parts,
+        TimeLoss("by blocking", round(found.latency.induced_ns)),
+        TimeLoss(OUTSIDE, run.outside_ns or 0),
+    ]
     for part in parts:
         if part.ns < -_ROUNDED * found.whole.end_ns:
             reasons.setdefault(_BELOW_ZERO.get(part.name, _ANOMALY), []).append(part.name)

@@ -8,13 +8,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.loggp.observed import ENOUGH, Range, SizeClass, Way
+from analyzer.loggp.observed import ENOUGH, BoundedEstimate, MessageWay, SizeClass
 from analyzer.report.words import units
 
 _PLACES = {"intra": "Messages within nodes", "inter": "Messages between nodes"}
 
 
-def print_ways(ways: tuple[Way, ...], console: Console) -> None:
+def print_ways(ways: tuple[MessageWay, ...], console: Console) -> None:
     """Print a paragraph for messages within nodes and one for those between, or that there are none."""
     if not ways:
         console.print("There are no messages, so latency and bandwidth are not known.")
@@ -27,14 +27,14 @@ def print_ways(ways: tuple[Way, ...], console: Console) -> None:
             console.print(f"  {line}")
 
 
-def _counts(way: Way) -> list[str]:
+def _counts(way: MessageWay) -> list[str]:
     parts = [f"{units.count(way.messages)}, {units.count(way.used)} used"]
     if way.backwards:
         parts.append(f"{units.count(way.backwards)} received before they were sent")
     return parts
 
 
-def _table(way: Way) -> Table:
+def _table(way: MessageWay) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("  bytes", no_wrap=True)
     for column in ("used", "way", "at least", "at most", "bandwidth", "MPI_Send"):
@@ -63,7 +63,7 @@ def _time(time_s: float) -> str:
     return units.time(time_s * 1e9, "") if math.isfinite(time_s) else "?"
 
 
-def _conclusions(way: Way) -> list[str]:
+def _conclusions(way: MessageWay) -> list[str]:
     smallest = way.smallest
     if smallest is None or smallest.time is None:
         enough = any(c.used >= ENOUGH for c in way.classes)
@@ -80,7 +80,7 @@ def _conclusions(way: Way) -> list[str]:
     return lines
 
 
-def ways_json(ways: tuple[Way, ...]) -> list[dict[str, Any]]:
+def ways_json(ways: tuple[MessageWay, ...]) -> list[dict[str, Any]]:
     """Return seconds, bytes and bytes a second; None for unknown values."""
     return [
         {
@@ -111,7 +111,7 @@ def _class_json(c: SizeClass) -> dict[str, Any]:
     }
 
 
-def _range(r: Range | None) -> dict[str, float | None] | None:
+def _range(r: BoundedEstimate | None) -> dict[str, float | None] | None:
     if r is None:
         return None
     return {name: value if math.isfinite(value) else None for name, value in vars(r).items()}

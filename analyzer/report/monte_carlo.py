@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.montecarlo.samples import Samples
-from analyzer.montecarlo.spread import QUANTILES, Spread, is_stable, spread
+from analyzer.montecarlo.samples import MachineSamples
+from analyzer.montecarlo.spread import QUANTILES, ResultSpread, is_stable, spread
 from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.replays import basis_phrase, basis_text, value_text
@@ -30,7 +30,7 @@ class MonteCarloReport:
     measured_ns: Sequence[float | None]  # None: the file does not say
     cpu_time: Sequence[bool | None]  # of each run, as `basis` has it
     incomplete: Sequence[str]  # of each run, what its replays leave out
-    samples: Samples
+    samples: MachineSamples
     design: str
     seed: int
     written: Sequence[Path]
@@ -42,7 +42,7 @@ class MonteCarloReport:
         """Whether the means are known as well as --until asked for; None without --until."""
         return None if self.until is None else is_stable(self.samples, self.until)
 
-    def spreads(self) -> list[Spread]:
+    def spreads(self) -> list[ResultSpread]:
         """Compute the spread of each run."""
         return [spread(self.samples, run) for run in range(len(self.files))]
 
@@ -79,7 +79,7 @@ def _stopped(found: MonteCarloReport, until: float) -> str:
     return f"Not every mean is known to {100 * until:g} % yet: a larger --samples goes on."
 
 
-def _times(of: Spread) -> Table:
+def _times(of: ResultSpread) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     columns = {"mean": of.mean, "deviation": of.deviation, "least": of.least}
     columns |= {f"{100 * share:.0f} %": value for share, value in zip(QUANTILES, of.quantiles, strict=True)}
@@ -89,7 +89,7 @@ def _times(of: Spread) -> Table:
     return table
 
 
-def _parameters(samples: Samples, of: Spread) -> Table:
+def _parameters(samples: MachineSamples, of: ResultSpread) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for name in ("", "drawn from", "least", "most", "correlation"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
@@ -101,7 +101,7 @@ def _parameters(samples: Samples, of: Spread) -> Table:
     return table
 
 
-def meaning(samples: Samples, of: Spread) -> str:
+def meaning(samples: MachineSamples, of: ResultSpread) -> str:
     """Describe the spread in words, and which parameters it comes from."""
     low, high = of.quantiles[0], of.quantiles[-1]
     said = f"On 9 of 10 machines the run takes {units.time(low)} to {units.time(high)}"

@@ -9,14 +9,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.loggp.lines import Line
-from analyzer.loggp.model import Interval
-from analyzer.network_measurement.estimate import Errors, Estimate, PairModel
+from analyzer.loggp.lines import CostLine
+from analyzer.loggp.model import SizeInterval
+from analyzer.network_measurement.estimate import LineErrors, LinkEstimate, PairModel
 from analyzer.network_measurement.intervals.joined_intervals import is_unknown
-from analyzer.network_measurement.netfile import Measurement
+from analyzer.network_measurement.netfile import NetworkMeasurement
 from analyzer.network_measurement.projections import hockney, loggp, logp
 from analyzer.report.words import units
-from tracelib.schema.levels import Levels
+from tracelib.schema.levels import PairLevels
 
 PLACES = {"intra": "Within nodes", "inter": "Between nodes"}
 US, KB = 1e6, 1024
@@ -25,14 +25,14 @@ _MOST_PAIRS = 12
 _DIGITS, _MANY_DECIMALS = 5, 4
 
 
-def print_head(measurement: Measurement, console: Console) -> None:
+def print_head(measurement: NetworkMeasurement, console: Console) -> None:
     """Print what was measured, with which MPI and when."""
     about = measurement.attributes
     mpi = (str(about.get("mpi", "")).splitlines() or ["MPI"])[0].split(",")[0]
     console.print(f"{measurement.path}: {mpi}, {about.get('date', '')}", markup=False, soft_wrap=True)
 
 
-def print_estimate(of: Estimate, console: Console) -> None:
+def print_estimate(of: LinkEstimate, console: Console) -> None:
     """Print the thesis's table, the changes and how sure they are, the errors of the lines, and the simpler models."""
     model = of.model
     pairs = units.plural(len(model.about.get("pairs", [0])), "pair")
@@ -45,7 +45,7 @@ def print_estimate(of: Estimate, console: Console) -> None:
         console.print(f"  {line}", markup=False, soft_wrap=True)
 
 
-def _parameters(of: Estimate) -> Table:
+def _parameters(of: LinkEstimate) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("  bytes", no_wrap=True)
     for name in ("o us", "O us/KB", "g us", "G us/KB"):
@@ -56,7 +56,7 @@ def _parameters(of: Estimate) -> Table:
     return table
 
 
-def _line(line: Line, of: Interval) -> tuple[str, str]:
+def _line(line: CostLine, of: SizeInterval) -> tuple[str, str]:
     if is_unknown(line, of.from_bytes, of.to_bytes) and math.isfinite(line.start_ci[1]):
         return "unknown", "unknown"
     start = "unknown" if line.start_s is None else _value(line.start_s * US, line.start_ci, US)
@@ -82,7 +82,7 @@ def _value(value: float, ci: tuple[float, float], scale: float) -> str:
     return f"{value:.{decimals}f} ±{half:.{decimals}f}"
 
 
-def _words(of: Estimate) -> list[str]:
+def _words(of: LinkEstimate) -> list[str]:
     size = of.curves.size
     lines = [_levels(levels) for levels in of.levels.values() if len(levels.share) > 1][:_MOST_PAIRS]
     if len(of.at_other_levels):
@@ -110,7 +110,7 @@ def _words(of: Estimate) -> list[str]:
     return lines
 
 
-def _levels(levels: Levels) -> str:
+def _levels(levels: PairLevels) -> str:
     """Name the speeds at which the network was found, and the one whose rows count."""
     each = zip(levels.latency_s, levels.share, strict=True)
     shown = ", ".join(f"{_us(latency_s)} ({units.percent(share)} of the rows)" for latency_s, share in each)
@@ -126,13 +126,13 @@ def _us(time_s: float) -> str:
     return f"{time_s * US:.4g} us"
 
 
-def _errors(errors: Errors) -> str:
+def _errors(errors: LineErrors) -> str:
     if not math.isfinite(errors.median):
         return "?"
     return f"{100 * errors.median:.1f}, {units.percent(errors.most)}"
 
 
-def print_comparison(found: list[Estimate], console: Console) -> None:
+def print_comparison(found: list[LinkEstimate], console: Console) -> None:
     """Print the detectors side by side."""
     console.print("Detectors: changes after these sizes, and errors of overhead and gap", style="bold")
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
@@ -165,7 +165,7 @@ def print_pairs(pairs: list[PairModel], console: Console) -> None:
     console.print(table)
 
 
-def estimate_json(of: Estimate) -> dict[str, Any]:
+def estimate_json(of: LinkEstimate) -> dict[str, Any]:
     """Return the model as in its file, and the data behind it. Seconds, bytes, fractions; None for unknown values."""
     size = of.curves.size
     simple, line = loggp(of.model, of.curves), hockney(of.curves)
@@ -193,7 +193,7 @@ def estimate_json(of: Estimate) -> dict[str, Any]:
     }
 
 
-def _levels_json(levels: Levels) -> dict[str, Any]:
+def _levels_json(levels: PairLevels) -> dict[str, Any]:
     latencies = [_finite(latency_s) for latency_s in levels.latency_s.tolist()]
     return {"latency_s": latencies, "share": levels.share.tolist(), "reported": levels.reported}
 

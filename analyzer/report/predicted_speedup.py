@@ -14,15 +14,15 @@ from analyzer.report.speedup import capital, factor_text, left_out_notes
 from analyzer.report.words import units
 from analyzer.report.words.left_out import left_out_text
 from analyzer.report.words.table import plain_table
-from analyzer.speedup_model.factors import Factor
-from analyzer.speedup_model.held_out import MODEL, HeldOut
-from analyzer.speedup_model.prediction import CONFIDENCE, Interval, Predicted, Prediction
+from analyzer.speedup_model.factors import SpeedupFactor
+from analyzer.speedup_model.held_out import MODEL, HeldOutErrors
+from analyzer.speedup_model.prediction import CONFIDENCE, PredictedRun, PredictionInterval, SpeedupPrediction
 
 _EXACT, _MOST_CLOSER, _MOST_OFF = 1e-9, 100.0, 10.0
 """Smallest error that is reported, largest factor that one method is said to be better, largest error as a share."""
 
 
-def prediction_tables(found: Prediction) -> Iterator[Table | Text]:
+def prediction_tables(found: SpeedupPrediction) -> Iterator[Table | Text]:
     """Yield tables of the fitted factors, the predicted ones, the speedups of all methods, and sentences."""
     yield _factors(found)
     yield _speedups(found)
@@ -30,7 +30,7 @@ def prediction_tables(found: Prediction) -> Iterator[Table | Text]:
     yield Text("\n".join(_notes(found)))
 
 
-def _factors(found: Prediction) -> Table:
+def _factors(found: SpeedupPrediction) -> Table:
     """Make a column for each rank count, fitted and predicted."""
     runs = found.fitted.runs
     table = plain_table(
@@ -42,18 +42,18 @@ def _factors(found: Prediction) -> Table:
     return table
 
 
-def _head(predicted: Predicted) -> str:
+def _head(predicted: PredictedRun) -> str:
     return f"{units.plural(predicted.ranks, 'rank')}, predicted"
 
 
-def _predicted(found: Prediction, factor: Factor, predicted: Predicted, number: int) -> str:
+def _predicted(found: SpeedupPrediction, factor: SpeedupFactor, predicted: PredictedRun, number: int) -> str:
     value = predicted.factors[number].value.value
     if factor.is_amount:  # relative to the reference; with weak scaling by rank
         value *= (factor.of(found.fitted.reference) or 0) * (predicted.linear if found.fitted.kind == WEAK else 1)
     return factor_text(factor, value)
 
 
-def _speedups(found: Prediction) -> Table:
+def _speedups(found: SpeedupPrediction) -> Table:
     """Make a row for each method, a column for each rank count; errors if the run is there."""
     table = plain_table("speedup by", *(units.plural(p.ranks, "rank") for p in found.predicted))
     table.add_row(MODEL, *(_with_error(p, p.speedup.value) for p in found.predicted))
@@ -78,20 +78,20 @@ def _method(name: str) -> str:
     return name if name == MODEL else f"{name} in ranks"
 
 
-def _with_error(predicted: Predicted, value: float | None) -> str:
+def _with_error(predicted: PredictedRun, value: float | None) -> str:
     if value is None:
         return "-"
     error = predicted.error(value)
     return f"{value:.2f}" if error is None else f"{value:.2f} ({units.percent(error)} off)"
 
 
-def _bounds(interval: Interval, text: Callable[[float], str]) -> str:
+def _bounds(interval: PredictionInterval, text: Callable[[float], str]) -> str:
     if interval.low is None or interval.high is None:
         return "-"
     return f"{text(interval.low)} .. {text(interval.high)}"
 
 
-def sentence(predicted: Predicted) -> str:
+def sentence(predicted: PredictedRun) -> str:
     """Say what is expected at a rank count, and what will undermine it."""
     worst = predicted.worst
     head = f"At {units.plural(predicted.ranks, 'rank')}: {predicted.expected.value:.3g} times, where "
@@ -105,7 +105,7 @@ def sentence(predicted: Predicted) -> str:
     return f"{said}, {'as it does in the measured run' if same else 'but in the measured run another factor does'}."
 
 
-def _notes(found: Prediction) -> list[str]:
+def _notes(found: SpeedupPrediction) -> list[str]:
     runs = found.fitted.runs
     notes = [
         f"{found.fitted.kind.capitalize()} scaling, relative to {runs[0].file}. "
@@ -137,7 +137,7 @@ def _notes(found: Prediction) -> list[str]:
     return [*notes, *found.fitted.notes, *left_out_notes(runs)]
 
 
-def _held_out(shown: HeldOut) -> str:
+def _held_out(shown: HeldOutErrors) -> str:
     """Say how well the smaller runs predict the larger ones, and which method is taken."""
     which = f"{', '.join(map(str, shown.ranks[:-1]))}{' and ' if len(shown.ranks) > 1 else ''}{shown.ranks[-1]}"
     off = ", ".join(f"{_method(name)} {_off(expm1(error))}" for name, error in shown.errors.items())
@@ -155,11 +155,11 @@ def _off(share: float) -> str:
     return units.percent(share) if share <= _MOST_OFF else f"more than {units.percent(_MOST_OFF)}"
 
 
-def _name(factor: Factor) -> str:
+def _name(factor: SpeedupFactor) -> str:
     return f"{factor.name} (relative)" if factor.is_amount else factor.name
 
 
-def prediction_json(found: Prediction) -> dict[str, Any]:
+def prediction_json(found: SpeedupPrediction) -> dict[str, Any]:
     """Return numbers under stable names.
 
     An amount's value is relative to the reference, with weak scaling by rank.
@@ -189,7 +189,7 @@ def prediction_json(found: Prediction) -> dict[str, Any]:
     }
 
 
-def _one_json(one: Predicted) -> dict[str, Any]:
+def _one_json(one: PredictedRun) -> dict[str, Any]:
     methods = {"model": one.speedup.value, **one.baselines}
     return {
         "ranks": one.ranks,

@@ -15,15 +15,15 @@ from rich.text import Text
 from analyzer.machine.description import Machine
 from analyzer.places import Places
 from analyzer.program.model import Program
-from analyzer.replay.by_place import Change
-from analyzer.replay.simulate import Prediction
+from analyzer.replay.by_place import PlaceComparison
+from analyzer.replay.simulate import ReplayPrediction
 from analyzer.report.words import units
 from analyzer.report.words.eager import eager_json, eager_text
 from analyzer.report.words.left_out import incomplete_line
 from analyzer.report.words.replays import basis_phrase, basis_text
 from analyzer.report.words.table import plain_table
 from analyzer.report.words.units import file_names
-from analyzer.scheduling.sharing import Closed
+from analyzer.scheduling.sharing import SharingTimes
 
 PARTS = {
     "computing": "Computing",
@@ -54,12 +54,12 @@ class ReplayReport:
     files: tuple[str, ...]
     measured_ns: tuple[int, ...]
     programs: tuple[Program, ...]
-    prediction: Prediction
+    prediction: ReplayPrediction
     machine: Machine
     written: Path | None = None
-    closed: Closed | None = None  # where several run again and again
+    closed: SharingTimes | None = None  # where several run again and again
     lacking: str = ""  # of the runs, in one line
-    changes: Sequence[Change] = ()  # by place; empty: nobody asked
+    changes: Sequence[PlaceComparison] = ()  # by place; empty: nobody asked
     places: Places | None = None  # that `changes` are at
 
     @property
@@ -102,7 +102,7 @@ def print_replay(replayed: ReplayReport, console: Console) -> None:
         _print_runs(replayed.files, prediction.runs, console)
 
 
-def _changes_table(changes: Sequence[Change], places: Places) -> Table:
+def _changes_table(changes: Sequence[PlaceComparison], places: Places) -> Table:
     """Make a table of the calls whose time changes most, of all ranks together."""
     table = plain_table("Time in calls, by place", "MPI_", "calls", "measured", "predicted", "change")
     for c in changes[:MOST_CHANGES]:
@@ -131,7 +131,7 @@ def utilisation(usage: np.ndarray, end_ns: int, *columns: str) -> float:
     return float(sum(usage[column].sum() for column in columns)) / (len(usage) * end_ns) if end_ns else 0.0
 
 
-def _utilisation(prediction: Prediction) -> str:
+def _utilisation(prediction: ReplayPrediction) -> str:
     usage, end_ns = prediction.usage, prediction.end_ns
     said = f"Utilisation {units.percent(utilisation(usage, end_ns, 'computing'))}"
     if usage["overhead"].any():
@@ -146,7 +146,7 @@ def _ratio(replayed: ReplayReport) -> str:
     return f", {replayed.prediction.end_ns / replayed.measured_ns[0]:.3f} times the measured time"
 
 
-def _table(prediction: Prediction) -> Table:
+def _table(prediction: ReplayPrediction) -> Table:
     usage = prediction.usage
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("")
@@ -162,7 +162,7 @@ def _table(prediction: Prediction) -> Table:
     return table
 
 
-def _print_closed(files: Sequence[str], closed: Closed, console: Console) -> None:
+def _print_closed(files: Sequence[str], closed: SharingTimes, console: Console) -> None:
     """Print what sharing costs each application, and whether it pays."""
     names = file_names(files)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
@@ -248,7 +248,7 @@ def replay_json(replayed: ReplayReport) -> dict[str, Any]:
     return data
 
 
-def _closed_json(closed: Closed) -> dict[str, Any]:
+def _closed_json(closed: SharingTimes) -> dict[str, Any]:
     return {
         "alone_s": list(closed.alone), "together_s": list(closed.together), "runs": list(closed.runs),
         "speeds": closed.speeds, "gain": closed.gain, "stretch_ratio": closed.ratio, "fair": closed.fair,

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
-from analyzer.representative.plan import Estimates, Plan
-from analyzer.representative.sampling import Errors
-from analyzer.representative.series import Metric, Series
-from analyzer.representative.subset import Length, Subset, error
+from analyzer.representative.plan import CounterEstimates, CounterPlan
+from analyzer.representative.sampling import SamplingErrors
+from analyzer.representative.series import StepMetric, StepSeries
+from analyzer.representative.subset import RepresentativeSteps, SubsetLength, error
 
 _BEST = 3
 
@@ -23,14 +23,14 @@ _BEST = 3
 class RepresentativeReport:
     """A series, what was looked for in it, and what was found; no subset: it has no period."""
 
-    series: Series
-    metrics: tuple[Metric, ...]  # the first is the one that was analysed
-    subset: Subset | None
-    lengths: tuple[Length, ...]
-    sweep: tuple[Errors, ...] | None
+    series: StepSeries
+    metrics: tuple[StepMetric, ...]  # the first is the one that was analysed
+    subset: RepresentativeSteps | None
+    lengths: tuple[SubsetLength, ...]
+    sweep: tuple[SamplingErrors, ...] | None
 
 
-def _span(series: Series, steps: float) -> str:
+def _span(series: StepSeries, steps: float) -> str:
     return units.time(steps * series.step) if series.unit == "ns" else units.plural(round(steps), "step")
 
 
@@ -54,12 +54,12 @@ def analysed_tables(found: RepresentativeReport) -> Iterator[Table | Text]:
         yield from _sweep(found)
 
 
-def best(lengths: Sequence[Length]) -> list[int]:
+def best(lengths: Sequence[SubsetLength]) -> list[int]:
     """Return the lengths in % with the smallest sums of errors, the best first."""
     return [one.share for one in sorted(lengths, key=lambda one: one.sum)[:_BEST]]
 
 
-def _of_subset(found: RepresentativeReport, subset: Subset) -> list[str]:
+def _of_subset(found: RepresentativeReport, subset: RepresentativeSteps) -> list[str]:
     series, whole = found.series, len(found.series)
     said = [
         f"{_span(series, subset.length)} of {_span(series, whole)} stand for the whole, from "
@@ -127,7 +127,7 @@ def analysed_json(found: RepresentativeReport) -> dict[str, Any]:
     return data
 
 
-def plan_tables(plan: Plan) -> Iterator[Table | Text]:
+def plan_tables(plan: CounterPlan) -> Iterator[Table | Text]:
     """Yield when each set is read, and what that saves."""
     table = plain_table("counters", "from", "to", "for")
     for name, begin, end in zip(plan.sets, plan.moments_ns, plan.moments_ns[1:], strict=False):
@@ -142,12 +142,12 @@ def plan_tables(plan: Plan) -> Iterator[Table | Text]:
     )
 
 
-def plan_command(plan: Plan, path: str) -> str:
+def plan_command(plan: CounterPlan, path: str) -> str:
     """Return the command that follows a plan."""
     return f'TRACELIB_COUNTERS="{";".join(plan.sets)}" TRACELIB_ROTATE=file:{path} tracelib run -- mpirun ...'
 
 
-def plan_json(plan: Plan, path: str) -> dict[str, Any]:
+def plan_json(plan: CounterPlan, path: str) -> dict[str, Any]:
     """Return times in s after MPI_Init."""
     return {
         "plan": path,
@@ -161,7 +161,7 @@ def plan_json(plan: Plan, path: str) -> dict[str, Any]:
     }
 
 
-def estimates_tables(found: Estimates) -> Iterator[Table | Text]:
+def estimates_tables(found: CounterEstimates) -> Iterator[Table | Text]:
     """Yield each counter's estimate, beside the full run, and the costs."""
     unit = "share of the time" if found.iterations is None else f"iterations (of {found.iterations})"
     table = plain_table("counter", "counted", f"in {unit}", "estimate", "full run", "error")
@@ -178,7 +178,7 @@ def estimates_tables(found: Estimates) -> Iterator[Table | Text]:
     )
 
 
-def estimates_json(file: str, found: Estimates) -> dict[str, Any]:
+def estimates_json(file: str, found: CounterEstimates) -> dict[str, Any]:
     """Return numbers under stable names."""
     return {
         "file": file,

@@ -14,7 +14,7 @@ from analyzer.report.words.eager import Eager
 from analyzer.report.words.left_out import incomplete_line
 from analyzer.report.words.replays import basis_phrase, basis_text, value_text
 from analyzer.sensitivity.knees import THRESHOLD, best_is_low
-from analyzer.sensitivity.study import Design, Sensitivity, Swept, Term
+from analyzer.sensitivity.study import FactorialDesign, FactorialTerm, Sensitivity, SweepEnds
 
 _LEAST_INFLUENCE = 0.001
 """Interactions with less influence are left out of the table."""
@@ -69,7 +69,7 @@ def _new_table(*columns: str) -> Table:
     return table
 
 
-def _factors_table(design: Design) -> Table:
+def _factors_table(design: FactorialDesign) -> Table:
     table = _new_table("factor", "low", "high", "influence", "low to high", "of the time")
     k = len(design.factors)
     mains, interactions = design.found.terms[:k], design.found.terms[k:]
@@ -87,11 +87,11 @@ def _factors_table(design: Design) -> Table:
     return table
 
 
-def _by_influence(term: Term) -> float:
+def _by_influence(term: FactorialTerm) -> float:
     return -(term.influence or 0.0)
 
 
-def _term_cells(term: Term, design: Design) -> tuple[str, str, str]:
+def _term_cells(term: FactorialTerm, design: FactorialDesign) -> tuple[str, str, str]:
     effect = 2 * term.coefficient
     share = effect / design.found.mean if design.found.mean else 0.0
     sign = "+" if effect > 0 else "-" if effect < 0 else ""
@@ -103,12 +103,12 @@ def _influence(share: float | None) -> str:
     return "-" if share is None else units.percent(share)
 
 
-def term_name(term: Term, design: Design) -> str:
+def term_name(term: FactorialTerm, design: FactorialDesign) -> str:
     """Return "latency x buses"."""
     return " x ".join(design.factors[j].parameter.name for j in term.factors)
 
 
-def verdict(design: Design) -> str:
+def verdict(design: FactorialDesign) -> str:
     """Write one paragraph: what matters between these levels, how much, and whether factors act together."""
     fastest, slowest = min(design.ends_ns), max(design.ends_ns)
     if slowest == fastest:
@@ -134,7 +134,7 @@ def verdict(design: Design) -> str:
     return text
 
 
-def _sweep_table(swept: Swept) -> Table:
+def _sweep_table(swept: SweepEnds) -> Table:
     table = _new_table(swept.sweep.parameter.name, "time", "of the best")
     best = min(swept.ends_ns)
     for value, end in zip(swept.sweep.values, swept.ends_ns, strict=True):
@@ -142,7 +142,7 @@ def _sweep_table(swept: Swept) -> Table:
     return table
 
 
-def sweep_verdict(swept: Swept) -> str:
+def sweep_verdict(swept: SweepEnds) -> str:
     """Write one line: from which value on the parameter matters."""
     of, values, ends = swept.sweep.parameter, swept.sweep.values, swept.ends_ns
     first, last = (value_text(of, value) for value in (values[0], values[-1]))
@@ -157,7 +157,7 @@ def sweep_verdict(swept: Swept) -> str:
     return f"{text}."
 
 
-def beyond_knee(swept: Swept) -> str:
+def beyond_knee(swept: SweepEnds) -> str:
     """Return "above 5.00 us"."""
     side = "above" if best_is_low(swept.ends_ns) else "below"
     return f"{side} {value_text(swept.sweep.parameter, swept.knee or 0.0)}"
@@ -184,7 +184,7 @@ def sensitivity_json(studied: SensitivityReport) -> dict[str, Any]:
     return data | (_design_json(found.design) if found.design else {})
 
 
-def _design_json(design: Design) -> dict[str, Any]:
+def _design_json(design: FactorialDesign) -> dict[str, Any]:
     names = [f.parameter.name for f in design.factors]
     return {
         "factors": [
@@ -207,7 +207,7 @@ def _design_json(design: Design) -> dict[str, Any]:
     }
 
 
-def _sweep_json(swept: Swept) -> dict[str, Any]:
+def _sweep_json(swept: SweepEnds) -> dict[str, Any]:
     return {
         "name": swept.sweep.parameter.name,
         "unit": swept.sweep.parameter.unit,

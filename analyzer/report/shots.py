@@ -10,10 +10,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.montecarlo.spread import QUANTILES, Spread
+from analyzer.montecarlo.spread import QUANTILES, ResultSpread
 from analyzer.report.words import units
-from analyzer.shots.results import Results
-from analyzer.shots.shot_records import Kind
+from analyzer.shots.results import ShotResults
+from analyzer.shots.shot_records import ShotOutcome
 
 _STRONG, _WEAK = 0.5, 0.2
 """As for replays: a variable decides from the first rank correlation on; below the second it hardly matters."""
@@ -23,7 +23,7 @@ _NAMED = 8
 """Shots that a line names."""
 
 
-def print_results(found: Results, written: Sequence[Path], console: Console) -> None:
+def print_results(found: ShotResults, written: Sequence[Path], console: Console) -> None:
     """Print spreads of outputs, their causes, shots without a result, and the hosts that did the work."""
     spreads, varied = found.spreads(), found.plan.varied
     shots = units.plural(len(found.records), "shot")
@@ -62,7 +62,7 @@ def number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _spreads(found: Results, spreads: Sequence[Spread], first: int) -> Table:
+def _spreads(found: ShotResults, spreads: Sequence[ResultSpread], first: int) -> Table:
     """Make a table of the spreads of some outputs, one in each column, from the output `first` on."""
     some = slice(first, first + _COLUMNS)
     table = _new_table("", *(output.name for output in found.plan.outputs[some]))
@@ -75,7 +75,7 @@ def _spreads(found: Results, spreads: Sequence[Spread], first: int) -> Table:
     return table
 
 
-def _correlations(found: Results, spreads: Sequence[Spread], first: int) -> Table:
+def _correlations(found: ShotResults, spreads: Sequence[ResultSpread], first: int) -> Table:
     """Tabulate how outputs correlate with variables."""
     some = slice(first, first + _COLUMNS)
     table = _new_table("correlation with", "drawn from", *(output.name for output in found.plan.outputs[some]))
@@ -85,7 +85,7 @@ def _correlations(found: Results, spreads: Sequence[Spread], first: int) -> Tabl
     return table
 
 
-def _meaning(name: str, variables: Sequence[str], of: Spread) -> str:
+def _meaning(name: str, variables: Sequence[str], of: ResultSpread) -> str:
     """Describe the spread of an output in words."""
     said = f"{name}: 9 of 10 shots give {number(of.quantiles[0])} to {number(of.quantiles[-1])}"
     if not isnan(of.mean_within):
@@ -100,10 +100,10 @@ def _meaning(name: str, variables: Sequence[str], of: Spread) -> str:
     return f"{said}."
 
 
-_TROUBLE = {Kind.FAILED: "failed", Kind.HUNG: "hung", Kind.LOST: "lost"}
+_TROUBLE = {ShotOutcome.FAILED: "failed", ShotOutcome.HUNG: "hung", ShotOutcome.LOST: "lost"}
 
 
-def _troubles(found: Results) -> list[str]:
+def _troubles(found: ShotResults) -> list[str]:
     lines = []
     for (kind, error), shots in found.troubles().items():
         named = ", ".join(map(str, shots[:_NAMED])) + (", ..." if len(shots) > _NAMED else "")
@@ -112,14 +112,14 @@ def _troubles(found: Results) -> list[str]:
     return lines
 
 
-def _hosts(found: Results) -> Table:
+def _hosts(found: ShotResults) -> Table:
     table = _new_table("host", "shots", "mean response")
     for host in found.hosts():
         table.add_row(host.name, str(host.shots), "-" if isnan(host.response_s) else units.time(1e9 * host.response_s))
     return table
 
 
-def results_json(found: Results, written: Sequence[Path]) -> dict[str, Any]:
+def results_json(found: ShotResults, written: Sequence[Path]) -> dict[str, Any]:
     """Return the same as plain data."""
     plan = found.plan
     return {

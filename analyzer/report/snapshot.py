@@ -24,7 +24,7 @@ from analyzer.snapshot import Snapshot, SnapshotCalls, ThreadSnapshot, take_snap
 from analyzer.trace import CallPaths, State, Trace
 from analyzer.trace.paraver import STATE_LABELS, TYPE_LABELS, state_of
 from analyzer.waits.kinds import LABELS
-from tracelib.schema import WHAT_MASK, Peer, What
+from tracelib.schema import WHAT_MASK, Peer, RequestKind
 
 MOST_ROWS = 20
 _MOST_LINES = 24
@@ -217,7 +217,7 @@ def _title(text: str, rows: int) -> str:
 
 def _request_name(what: int) -> str:
     """Return `send`, `receive`, `collective`, ..."""
-    return What(what & WHAT_MASK).name.lower().split("_")[0].replace("recv", "receive")
+    return RequestKind(what & WHAT_MASK).name.lower().split("_")[0].replace("recv", "receive")
 
 
 def _event_label(trace: Trace, row: np.void) -> str:

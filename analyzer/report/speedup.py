@@ -12,16 +12,16 @@ from analyzer.efficiency.scaling import STRONG
 from analyzer.report.words import units
 from analyzer.report.words.left_out import ideal_note, left_out_text
 from analyzer.report.words.units import file_names
-from analyzer.speedup_model.factor_model import NEAR, Difference, Moved, Speedup, Variants
-from analyzer.speedup_model.factors import Factor
-from analyzer.speedup_model.parameters import Parameters
+from analyzer.speedup_model.factor_model import NEAR, FactorChange, Speedup, VariantDifference, Variants
+from analyzer.speedup_model.factors import SpeedupFactor
+from analyzer.speedup_model.parameters import SpeedupParameters
 
 RUNS_SIDE_BY_SIDE = 5
 _WIDTH_OF_NAMES = 26
 _WIDTH = 78
 
 
-def factor_text(factor: Factor, value: float) -> str:
+def factor_text(factor: SpeedupFactor, value: float) -> str:
     """Return a value of a factor with its unit."""
     if factor.is_share:
         return units.percent(value)
@@ -45,7 +45,7 @@ def speedup_tables(found: Speedup) -> Iterator[Table | Text]:
     yield Text("\n".join(_notes(found)))
 
 
-def _table(found: Speedup, runs: tuple[Parameters, ...]) -> Table:
+def _table(found: Speedup, runs: tuple[SpeedupParameters, ...]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
     names = file_names(run.file for run in found.runs)
@@ -76,7 +76,7 @@ def _table(found: Speedup, runs: tuple[Parameters, ...]) -> Table:
     return table
 
 
-def sentence(found: Speedup, run: Parameters) -> str:
+def sentence(found: Speedup, run: SpeedupParameters) -> str:
     """Describe in words how the run scales and what undermines it."""
     measured, linear = found.measured(run), found.linear(run)
     base = found.reference
@@ -88,7 +88,7 @@ def sentence(found: Speedup, run: Parameters) -> str:
     return f"{how} {_causes(found, run)}"
 
 
-def _causes(found: Speedup, run: Parameters) -> str:
+def _causes(found: Speedup, run: SpeedupParameters) -> str:
     causes = found.causes(run)
     if not causes:
         return f"No factor departs from 1 by more than {units.percent(NEAR)}."
@@ -107,16 +107,16 @@ def _causes(found: Speedup, run: Parameters) -> str:
     return " ".join(said)
 
 
-def _named(moved: Moved) -> str:
+def _named(moved: FactorChange) -> str:
     change = f"{factor_text(moved.factor, moved.before)} -> {factor_text(moved.factor, moved.after)}"
     return f"{moved.factor.name} ({change}, factor {moved.quotient:.2f})"
 
 
-def _listed(moved: list[Moved]) -> str:
+def _listed(moved: list[FactorChange]) -> str:
     return ", ".join(_named(one) for one in moved)
 
 
-def _ranks(run: Parameters) -> str:
+def _ranks(run: SpeedupParameters) -> str:
     return units.plural(run.ranks, "rank")
 
 
@@ -146,7 +146,7 @@ def _notes(found: Speedup) -> list[str]:
     return notes
 
 
-def left_out_notes(runs: Sequence[Parameters]) -> list[str]:
+def left_out_notes(runs: Sequence[SpeedupParameters]) -> list[str]:
     """Say for each run what its replay on the ideal network leaves out, if anything."""
     notes = (
         f"{run.file}: {note}" for run in runs if (note := ideal_note(run, "Real communication", "Micro load balance"))
@@ -161,7 +161,7 @@ def variants_tables(found: Variants) -> Iterator[Table | Text]:
     yield Text("\n".join(difference_sentence(one) for one in found.differences))
 
 
-def difference_sentence(one: Difference) -> str:
+def difference_sentence(one: VariantDifference) -> str:
     """Say what the second variant gains and what it loses at one rank count."""
     first, second = one.speedups
     alike = "both have the same speedup" if one.same_speedup else "the speedups are"
@@ -189,7 +189,7 @@ def speedup_json(found: Speedup) -> dict[str, Any]:
     }
 
 
-def _run_json(found: Speedup, run: Parameters) -> dict[str, Any]:
+def _run_json(found: Speedup, run: SpeedupParameters) -> dict[str, Any]:
     worst = found.undermining(run)
     return {
         "file": run.file,

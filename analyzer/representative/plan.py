@@ -31,7 +31,7 @@ _ALIKE = 0.25
 
 
 @dataclass(frozen=True)
-class Plan:
+class CounterPlan:
     """Set j (from 0) of `sets` is read from moments[j] to moments[j + 1]; times are ns after MPI_Init.
 
     collectives: the same as numbers of blocking collectives over MPI_COMM_WORLD, where each period has equally many.
@@ -76,7 +76,7 @@ class Plan:
         return f"{max(round(self.moments_ns[number] / 1000), 1)}us"
 
 
-def plan(trace: Trace, team: Team, sets: tuple[str, ...], steps: int = STEPS) -> Plan:
+def plan(trace: Trace, team: Team, sets: tuple[str, ...], steps: int = STEPS) -> CounterPlan:
     """Plan turns of counters from a run of the same program. Collective over the team.
 
     Iterations are found in rank 0's calls, else by the period of its computing time; any counters will do.
@@ -97,7 +97,7 @@ def plan(trace: Trace, team: Team, sets: tuple[str, ...], steps: int = STEPS) ->
     moments = edges[at : at + len(sets) + 1]
     counts = team.bcast(_collectives(trace, moments) if team.rank == 0 else None)
     steady = counts[0] > 0 and counts[1] > counts[0] and len(set(np.diff(counts).tolist())) == 1
-    return Plan(
+    return CounterPlan(
         sets,
         tuple((moments - first).tolist()),
         tuple(counts) if steady else None,
@@ -166,7 +166,7 @@ def _collectives(trace: Trace, times: np.ndarray) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CounterEstimate:
     """A counter of a run that followed a plan: what it says of the whole run, beside a run that counted it throughout
     (None: there is none).
 
@@ -191,8 +191,8 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Estimates:
-    counters: tuple[Estimate, ...]
+class CounterEstimates:
+    counters: tuple[CounterEstimate, ...]
     length_ns: int
     needed_ns: int  # from the end of MPI_Init until all sets had had their turn
     iterations: int | None  # N; None: they are not known, shares are of the time
@@ -203,7 +203,7 @@ class Estimates:
         return self.runs * self.length_ns / self.needed_ns
 
 
-def estimates(trace: Trace, team: Team, full: dict[str, float]) -> Estimates:
+def estimates(trace: Trace, team: Team, full: dict[str, float]) -> CounterEstimates:
     """Estimate counters from a run that followed a plan. Collective over the team.
 
     Args:
@@ -223,12 +223,12 @@ def estimates(trace: Trace, team: Team, full: dict[str, float]) -> Estimates:
     iterations = team.bcast(_iterations(trace) if team.rank == 0 else None)
     read = _read(trace, team, names, turns, iterations or _Iterations.of_time(first, last))
     found = tuple(
-        Estimate(name, float(c), float(ns), float(share), full.get(name))
+        CounterEstimate(name, float(c), float(ns), float(share), full.get(name))
         for name, c, ns, share in zip(names, read.counted, read.computing_ns / trace.size, read.shares, strict=True)
     )
     done = max(stop for of in turns.values() for _, _, stop in of)
     number = iterations.number if iterations else None
-    return Estimates(found, last - first, done - first, number, len(next(iter(turns.values()))))
+    return CounterEstimates(found, last - first, done - first, number, len(next(iter(turns.values()))))
 
 
 @dataclass(frozen=True)

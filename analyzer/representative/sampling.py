@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.burst_clusters.clustering import import_sklearn
-from analyzer.representative.series import Metric
+from analyzer.representative.series import StepMetric
 
 CLUSTERS = 4
 _SEED, _STARTS = 0, 3
 
 
 @dataclass(frozen=True)
-class Errors:
+class SamplingErrors:
     """Relative errors of the predicted metric with intervals of a number of steps; None: too few intervals."""
 
     steps: int
@@ -26,7 +26,7 @@ class Errors:
     lsp: float | None
 
 
-def sweep(metric: Metric, by: Metric, longest: int, clusters: int = CLUSTERS) -> list[Errors]:
+def sweep(metric: StepMetric, by: StepMetric, longest: int, clusters: int = CLUSTERS) -> list[SamplingErrors]:
     """Return the errors for intervals of 1, 2, ... `longest` steps; `by`: values that they are clustered by.
 
     Raises TracelibError without scikit-learn.
@@ -34,13 +34,13 @@ def sweep(metric: Metric, by: Metric, longest: int, clusters: int = CLUSTERS) ->
     return [errors_of(metric, by, steps, clusters) for steps in range(1, longest + 1)]
 
 
-def errors_of(metric: Metric, by: Metric, steps: int, clusters: int = CLUSTERS) -> Errors:
+def errors_of(metric: StepMetric, by: StepMetric, steps: int, clusters: int = CLUSTERS) -> SamplingErrors:
     """Compute the errors with intervals of `steps` steps; the remainder at the end is in no interval."""
     above, below, values = _intervals(metric, by, steps)
     whole = metric.over(slice(None))
     x = np.divide(above, below, out=np.full(len(above), whole), where=below > 0)
     if not len(values) or not whole:
-        return Errors(steps, None, None, None)
+        return SamplingErrors(steps, None, None, None)
     typical = float(by.over(slice(None)))
     single = x[np.abs(values - typical).argmin()]
     rows, long = len(values) - clusters + 1, None
@@ -53,10 +53,10 @@ def errors_of(metric: Metric, by: Metric, steps: int, clusters: int = CLUSTERS) 
     def off(found: float | None) -> float | None:
         return None if found is None else abs(found - whole) / whole
 
-    return Errors(steps, off(several), off(float(single)), off(long))
+    return SamplingErrors(steps, off(several), off(float(single)), off(long))
 
 
-def _intervals(metric: Metric, by: Metric, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _intervals(metric: StepMetric, by: StepMetric, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the sums above and below of the metric in each interval, and its value of `by`."""
     count = len(metric.above) // steps
 

@@ -19,7 +19,7 @@ _FEWEST = 4
 
 
 @dataclass(frozen=True)
-class Series:
+class StepSeries:
     """columns: by name what was counted in each step, float64 of shape (steps,) each.
 
     step: length of a step; unit: of it, "ns" or "" (a sample).
@@ -35,7 +35,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Metric:
+class StepMetric:
     """A column, or the quotient of two: cycles/instructions."""
 
     text: str
@@ -54,7 +54,7 @@ class Metric:
         return float(self.above[part].sum()) / below if below else 0.0
 
 
-def metric_of(series: Series, text: str) -> Metric:
+def metric_of(series: StepSeries, text: str) -> StepMetric:
     """Parse a metric. Raises TracelibError if the series has no such column."""
     names = text.split("/")
     for name in names:
@@ -63,10 +63,10 @@ def metric_of(series: Series, text: str) -> Metric:
     if len(names) > 2:
         raise TracelibError(f"{text!r} is no metric", "name a column, or two with / between them")
     above = series.columns[names[0]]
-    return Metric(text, above, series.columns[names[1]] if len(names) == 2 else np.ones(len(above)))
+    return StepMetric(text, above, series.columns[names[1]] if len(names) == 2 else np.ones(len(above)))
 
 
-def default_metric(series: Series) -> str:
+def default_metric(series: StepSeries) -> str:
     """Return cycles per instruction if both are there (the thesis' CPI), else the first column."""
     lower = {name.lower(): name for name in series.columns}
     for cycles, instructions in (("cycles", "instructions"), ("papi_tot_cyc", "papi_tot_ins"),
@@ -76,7 +76,7 @@ def default_metric(series: Series) -> str:
     return next(iter(series.columns))
 
 
-def read_series(path: Path) -> Series:
+def read_series(path: Path) -> StepSeries:
     """Read a CSV with a head line, a row for each step; or an .npz with an array for each column.
 
     Raises TracelibError.
@@ -92,7 +92,7 @@ def read_series(path: Path) -> Series:
         raise TracelibError(f"{path} is no series of counters", "all columns need to be of one length")
     if any(not np.isfinite(values).all() or (values < 0).any() for values in columns.values()):
         raise TracelibError(f"{path}: a count is negative or no number")
-    found = Series(str(path), columns)
+    found = StepSeries(str(path), columns)
     if len(found) < _FEWEST:
         raise TracelibError(f"{path} has only {len(found)} steps")
     return found
@@ -115,7 +115,7 @@ def _npz(path: Path) -> dict[str, np.ndarray]:
     return found
 
 
-def series_of_run(trace: Trace, begin_ns: int, end_ns: int, steps: int) -> Series:
+def series_of_run(trace: Trace, begin_ns: int, end_ns: int, steps: int) -> StepSeries:
     """Sum up counts of all threads in equal steps of [begin_ns, end_ns).
 
     A burst's count is spread evenly over its time. Bursts whose counter was not read count 0. Each process reads all
@@ -130,7 +130,7 @@ def series_of_run(trace: Trace, begin_ns: int, end_ns: int, steps: int) -> Serie
             until += _until(found.states["begin"], found.states["end"], values, edges)
     counted = np.diff(until, axis=1)
     columns = dict(zip((TIME, *counters), counted, strict=True))
-    return Series(str(trace.path), columns, (end_ns - begin_ns) / steps, "ns")
+    return StepSeries(str(trace.path), columns, (end_ns - begin_ns) / steps, "ns")
 
 
 def _until(begin: np.ndarray, end: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
-from analyzer.representative.series import Metric
+from analyzer.representative.series import StepMetric
 from analyzer.structure.levels.periodic_stretches import periodic_stretches
 from analyzer.structure.period import Period, period_of
 from analyzer.structure.signals import RunSignal
@@ -25,7 +25,7 @@ _FEWEST = 2
 
 
 @dataclass(frozen=True)
-class Subset:
+class RepresentativeSteps:
     """Steps [start, start + length) and the levels that led there: the length of each, the outermost first."""
 
     start: int
@@ -40,7 +40,7 @@ class Subset:
         return slice(self.start, self.start + self.length)
 
 
-def representative(values: np.ndarray) -> Subset | None:
+def representative(values: np.ndarray) -> RepresentativeSteps | None:
     """Return the shortest period of the values (steps,): of their steady stretch, then of one period while there is
     one.
 
@@ -60,10 +60,10 @@ def representative(values: np.ndarray) -> Subset | None:
         offset, length = _best(values[start : start + length], inner.samples)
         start += offset
         levels.append(length)
-    return Subset(start, length, found, tuple(levels), first)
+    return RepresentativeSteps(start, length, found, tuple(levels), first)
 
 
-def typical_iteration(edges: np.ndarray, steps: int) -> Subset | None:
+def typical_iteration(edges: np.ndarray, steps: int) -> RepresentativeSteps | None:
     """Return one iteration as the calls of a run show them, if the values have no period of their own.
 
     Args:
@@ -83,7 +83,7 @@ def typical_iteration(edges: np.ndarray, steps: int) -> Subset | None:
     if length < 1 or start + length > steps:
         return None
     period = Period(middle, 0.0, len(lasting), confirmed=False, coarsened=1)
-    return Subset(start, length, period, (length,), max(round(float(edges[0])), 0), by_calls=True)
+    return RepresentativeSteps(start, length, period, (length,), max(round(float(edges[0])), 0), by_calls=True)
 
 
 def _steady(values: np.ndarray) -> tuple[int, int]:
@@ -108,7 +108,7 @@ def _best(values: np.ndarray, period: float) -> tuple[int, int]:
     return int(np.argmax(correlated)), length
 
 
-def error(metric: Metric, part: slice) -> float:
+def error(metric: StepMetric, part: slice) -> float:
     """Return |X_rep - X_global| / X_global."""
     whole = metric.over(slice(None))
     found = abs(metric.over(part) - whole)
@@ -116,7 +116,7 @@ def error(metric: Metric, part: slice) -> float:
 
 
 @dataclass(frozen=True)
-class Length:
+class SubsetLength:
     """A segment that begins where the representative one does: its length in % of that, and the error of each metric;
     errors are None where it does not fit into the series."""
 
@@ -130,12 +130,14 @@ class Length:
         return float("inf") if None in self.errors else sum(e for e in self.errors if e is not None)
 
 
-def lengths(subset: Subset, metrics: tuple[Metric, ...], shares: tuple[int, ...] = SHARES) -> list[Length]:
+def lengths(
+    subset: RepresentativeSteps, metrics: tuple[StepMetric, ...], shares: tuple[int, ...] = SHARES
+) -> list[SubsetLength]:
     """Return all lengths, in order."""
     found = []
     for share in shares:
         steps = max(round(subset.length * share / 100), 1)
         part = slice(subset.start, subset.start + steps)
         fits = part.stop <= len(metrics[0].above)
-        found.append(Length(share, steps, tuple(error(metric, part) if fits else None for metric in metrics)))
+        found.append(SubsetLength(share, steps, tuple(error(metric, part) if fits else None for metric in metrics)))
     return found

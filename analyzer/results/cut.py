@@ -15,7 +15,7 @@ from analyzer.atomic_file import temporary_name
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.report.words import units
-from analyzer.results.open_part import Host
+from analyzer.results.open_part import RunOpener
 from analyzer.results.output_files import check_writable, output_base, stem
 from analyzer.results.result import Result, print_lines
 from analyzer.results.write_traces import write_dimemas, write_paraver
@@ -101,7 +101,7 @@ def edges_text(edges: RunCut) -> str:
 
 
 def choose_iterations(
-    trace: Trace, host: Host, found: Iterations, count: int | None, first: int | None
+    trace: Trace, host: RunOpener, found: Iterations, count: int | None, first: int | None
 ) -> tuple[int, int]:
     """Choose iterations of a loop. Collective over the team.
 
@@ -143,7 +143,8 @@ def path_of_cut(trace: Trace, output: str | None, number: int | None = None) -> 
 
 
 def write_part(
-    trace: Trace, windows: NDArray[np.int64], path: Path, host: Host, *, content: str = "", first: int | None = None,
+    trace: Trace, windows: NDArray[np.int64], path: Path, host: RunOpener, *, content: str = "",
+    first: int | None = None,
     force: bool = False,
 ) -> CutResult:  # fmt: skip
     """Write what ranks do in their windows as the run `path`. Collective over the team.
@@ -164,7 +165,7 @@ def write_part(
 
 
 def _write(
-    trace: Trace, windows: NDArray[np.int64], path: Path, host: Host, *, force: bool
+    trace: Trace, windows: NDArray[np.int64], path: Path, host: RunOpener, *, force: bool
 ) -> tuple[Sequence[Path], RunCut]:
     if path.suffix == ".h5":
         with host.step(f"Writing {path}"):

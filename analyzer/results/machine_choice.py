@@ -11,7 +11,7 @@ from analyzer.efficiency.ideal import ADDED_UP, NOT_RECORDED, not_whole
 from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine
 from analyzer.machine.observed_machine import NAME_ONE, own_machine
-from analyzer.machine.options import Overrides, changed, read_machine
+from analyzer.machine.options import MachineOverrides, changed, read_machine
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.program.model import Program
@@ -33,7 +33,7 @@ class MachineChoice:
     """
 
     file: str | None
-    overrides: Overrides
+    overrides: MachineOverrides
     machine: Machine | None = None
 
     @property

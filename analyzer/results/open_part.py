@@ -61,7 +61,7 @@ class IterationChoice:
         return f"{said} of {count}" + (f" of loop {self.loop}" if self.loop else "")
 
 
-class Host(Protocol):
+class RunOpener(Protocol):
     """The program that opens runs: a command (its session) or Python."""
 
     team: Team
@@ -99,7 +99,7 @@ def remarks(trace: Trace) -> list[str]:
     return [f"{Path(trace.path).name}: {line}" for line in said if line]
 
 
-def open_part(host: Host, file: str, *, region: str | None = None, **opening: Any) -> Trace:
+def open_part(host: RunOpener, file: str, *, region: str | None = None, **opening: Any) -> Trace:
     """Open a run, or the iterations of it that `host.wanted` names, as a run whose times begin with them.
 
     Args:
@@ -137,7 +137,7 @@ def open_part(host: Host, file: str, *, region: str | None = None, **opening: An
         raise
 
 
-def iterations_in(trace: Trace, host: Host) -> Iterations:
+def iterations_in(trace: Trace, host: RunOpener) -> Iterations:
     """Find the iterations in a run that `open_part` opened.
 
     If the run was cut out by iterations, these are returned; else the iterations of the main loop.
@@ -148,7 +148,7 @@ def iterations_in(trace: Trace, host: Host) -> Iterations:
     return _cut_by[trace] if trace in _cut_by else iterations_of(trace, host)
 
 
-def chosen_windows(host: Host, trace: Trace, more: str = "") -> np.ndarray | None:
+def chosen_windows(host: RunOpener, trace: Trace, more: str = "") -> np.ndarray | None:
     """Find when each rank begins and ends the iterations that `host.wanted` names, in a run that is opened as a whole.
 
     Collective over the team.
@@ -175,7 +175,7 @@ def chosen_windows(host: Host, trace: Trace, more: str = "") -> np.ndarray | Non
     return windows
 
 
-def chosen_loop(trace: Trace, host: Host, wanted: IterationChoice) -> Iterations:
+def chosen_loop(trace: Trace, host: RunOpener, wanted: IterationChoice) -> Iterations:
     """Find the loop that is chosen. Raises TracelibError where there is none, or too few iterations."""
     found = iterations_of(trace, host)
     if wanted.last > found.count:
@@ -185,7 +185,7 @@ def chosen_loop(trace: Trace, host: Host, wanted: IterationChoice) -> Iterations
     return found
 
 
-def iterations_of(trace: Trace, host: Host) -> Iterations:
+def iterations_of(trace: Trace, host: RunOpener) -> Iterations:
     """Find the iterations of the loop that is chosen, else of the main loop.
 
     Raises:
@@ -217,14 +217,14 @@ def _windows(found: Iterations, wanted: IterationChoice) -> np.ndarray:
 
 
 def _mention(
-    host: Host, trace: Trace, found: Iterations, wanted: IterationChoice, span: tuple[int, int], more: str
+    host: RunOpener, trace: Trace, found: Iterations, wanted: IterationChoice, span: tuple[int, int], more: str
 ) -> None:
     length, at = (span[1] - span[0]) / 1e6, span[0] / 1e9
     said = f"only {wanted.text(found.count)}, {length:.6g} ms from {at:.6g} s on{more}"
     host.mention([f"{Path(trace.path).name}: {said}"])
 
 
-def _cut(trace: Trace, found: Iterations, wanted: IterationChoice, host: Host, opening: dict[str, Any]) -> Trace:
+def _cut(trace: Trace, found: Iterations, wanted: IterationChoice, host: RunOpener, opening: dict[str, Any]) -> Trace:
     """Write the chosen iterations as a run, into a file that goes when the host closes, and open it."""
     from analyzer.opening import open_trace
     from analyzer.signal_handling import discard, temporary

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rich.console import Console
 
-from analyzer.machine.cfg import Configuration
+from analyzer.machine.cfg import MachineConfiguration
 from analyzer.metrics.parallelism import Parallelism, at_places, parallelism
 from analyzer.operations.bursts import is_any_measured
 from analyzer.operations.program import program_of
@@ -53,7 +53,7 @@ class ProfileResult(Result):
 
 def compute(
     trace: Trace, team: Team, *, bins: int = BINS, by: str | None = None, place: PlaceChoice | None = None,
-    configuration: Configuration | None = None,
+    configuration: MachineConfiguration | None = None,
 ) -> ProfileResult:  # fmt: skip
     """Count the threads that compute in each interval of time. Collective over the team.
 
@@ -81,7 +81,9 @@ def compute(
     )
 
 
-def _threads(trace: Trace, configuration: Configuration | None, bins: int, team: Team) -> tuple[Parallelism, str]:
+def _threads(
+    trace: Trace, configuration: MachineConfiguration | None, bins: int, team: Team
+) -> tuple[Parallelism, str]:
     """Count the threads; say what of the run is missing in it."""
     if configuration is None:
         return parallelism(trace, team, bins), lacking_at_once(trace)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rich.console import Console
 
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import Configuration
+from analyzer.machine.cfg import MachineConfiguration
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.model import Program, has_ports
@@ -49,7 +49,7 @@ class ReplayResult(Result):
 
 
 def compute(
-    traces: Sequence[Trace], team: Team, *, configuration: Configuration, repeat: int | None = None,
+    traces: Sequence[Trace], team: Team, *, configuration: MachineConfiguration, repeat: int | None = None,
     by_place: bool = False, times: bool = False, transfers: bool = False,
     share: Callable[[Trace, Program], Program] | None = None,
 ) -> ReplayResult:  # fmt: skip

@@ -20,8 +20,8 @@ from analyzer.results.machine_choice import cpu_time_of, incomplete, replaying
 from analyzer.results.result import Result
 from analyzer.sensitivity.levels import (
     WITHIN,
-    Factor,
-    Sweep,
+    ParameterSweep,
+    TwoLevelFactor,
     check_number,
     check_regions,
     default_factors,
@@ -94,7 +94,7 @@ def compute(
 
 def _chosen(
     factors: tuple[str, ...], sweeps: tuple[str, ...], within: float, machine: Machine, ranks: int
-) -> tuple[list[Factor], list[Sweep], list[str]]:
+) -> tuple[list[TwoLevelFactor], list[ParameterSweep], list[str]]:
     """Return the factors and sweeps, or the defaults, and why some of the defaults are left out."""
     chosen = [factor_of(text, machine, within) for text in factors]
     wanted = [sweep_of(text, machine, ranks) for text in sweeps if text != ALL]

@@ -13,12 +13,12 @@ from rich.console import Console
 from analyzer.opening import open_trace
 from analyzer.report.predicted_speedup import prediction_json, prediction_tables
 from analyzer.report.speedup import speedup_json, speedup_tables, variants_json, variants_tables
-from analyzer.results.open_part import Host, iterations_of, open_part
+from analyzer.results.open_part import RunOpener, iterations_of, open_part
 from analyzer.results.result import Result, print_tables
 from analyzer.speedup_model.extrapolation import FORMS, Selector, fitted
 from analyzer.speedup_model.factor_model import Speedup, Variants, speedup, variants
-from analyzer.speedup_model.parameters import Parameters, parameters
-from analyzer.speedup_model.prediction import Prediction, predict
+from analyzer.speedup_model.parameters import SpeedupParameters, parameters
+from analyzer.speedup_model.prediction import SpeedupPrediction, predict
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.run_structure import iterations
 from analyzer.trace import Regions, Trace
@@ -62,7 +62,7 @@ class PredictResult(Result):
 
     _main: ClassVar[tuple[str, ...]] = ("predicted",)
 
-    _prediction: Prediction
+    _prediction: SpeedupPrediction
 
     def to_dict(self) -> dict[str, Any]:
         return prediction_json(self._prediction)
@@ -72,8 +72,13 @@ class PredictResult(Result):
 
 
 def measure_runs(
-    host: Host, files: Sequence[str], *, region: str | None = None, eager_limit: int | None = None, whole: bool = False
-) -> list[Parameters]:
+    host: RunOpener,
+    files: Sequence[str],
+    *,
+    region: str | None = None,
+    eager_limit: int | None = None,
+    whole: bool = False,
+) -> list[SpeedupParameters]:
     """Compute the parameters of the speedup model of each run, one after the other.
 
     Args:
@@ -105,7 +110,9 @@ def measure_runs(
         return found
 
 
-def _loops(host: Host, files: Sequence[str], opened: ExitStack) -> tuple[Sequence[Iterations | None], Iterator[Trace]]:
+def _loops(
+    host: RunOpener, files: Sequence[str], opened: ExitStack
+) -> tuple[Sequence[Iterations | None], Iterator[Trace]]:
     """Find the iterations of each run; return the runs, too, which were opened for that.
 
     Where no loop is named there are no iterations if one run has regions or no loop, or if loops are not alike: neither
@@ -135,7 +142,7 @@ def _loops(host: Host, files: Sequence[str], opened: ExitStack) -> tuple[Sequenc
 
 
 def compare_runs(
-    runs: Sequence[Parameters], others: Sequence[Parameters] = (), *, scaling: str | None = None
+    runs: Sequence[SpeedupParameters], others: Sequence[SpeedupParameters] = (), *, scaling: str | None = None
 ) -> SpeedupResult | VariantsResult:
     """Say how runs scale and why.
 
@@ -152,7 +159,7 @@ def compare_runs(
 
 
 def extrapolate(
-    runs: Sequence[Parameters], ranks: Sequence[int], *, form: str = "log", scaling: str | None = None
+    runs: Sequence[SpeedupParameters], ranks: Sequence[int], *, form: str = "log", scaling: str | None = None
 ) -> PredictResult:
     """Predict the speedup at other numbers of ranks.
 

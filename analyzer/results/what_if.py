@@ -19,7 +19,7 @@ from analyzer.results.machine_choice import MachineChoice, cpu_time_of, incomple
 from analyzer.results.result import Result
 from analyzer.trace import Regions, Trace, ranks_named
 from analyzer.trace.at_places import PlaceChoice
-from analyzer.what_if.blocks import Blocks, blocks_between_calls, blocks_of_regions
+from analyzer.what_if.blocks import BlockProgram, blocks_between_calls, blocks_of_regions
 from analyzer.what_if.scaled_replays import each_for_free, what_if
 
 REGIONS, CALLS = "regions", "calls"
@@ -103,7 +103,7 @@ def _check_ranks(trace: Trace, ranks: frozenset[int] | None) -> None:
 
 def _divided(
     trace: Trace, program: Program, by: str | None, ranks: frozenset[int] | None, place: PlaceChoice | None
-) -> Blocks:
+) -> BlockProgram:
     if by == REGIONS and not trace.extra(Regions).names:
         raise TracelibError(f"{trace.path} has no regions", "name them in the program (docs/regions.md), or --by calls")
     if place:
@@ -112,7 +112,7 @@ def _divided(
     return (blocks_of_regions if by_region else blocks_between_calls)(trace, program, ranks)
 
 
-def _part(blocks: Blocks, name: str, file: str) -> int:
+def _part(blocks: BlockProgram, name: str, file: str) -> int:
     if name in blocks.names:
         return blocks.part(name)
     longest = sorted(range(len(blocks.names)), key=blocks.part_ns, reverse=True)[:_MOST_NAMES]

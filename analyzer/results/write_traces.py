@@ -9,7 +9,7 @@ import numpy as np
 from analyzer.efficiency.ideal import ranks_of_many_callers
 from analyzer.errors import TracelibError
 from analyzer.operations.events import NO_EVENTS
-from analyzer.results.open_part import Host
+from analyzer.results.open_part import RunOpener
 from analyzer.results.output_files import check_writable
 from analyzer.trace import CallPaths, Trace, ranks_named
 from analyzer.trace.event_types import EventType
@@ -22,7 +22,7 @@ from analyzer.writers.paraver_labels import write_event_cfg, write_pcf, write_ro
 from analyzer.writers.prv import write_prv
 
 
-def write_with_waits(trace: Trace, base: Path, host: Host, force: bool) -> list[Path]:
+def write_with_waits(trace: Trace, base: Path, host: RunOpener, force: bool) -> list[Path]:
     """Write the Paraver trace with wait states as events, and BASE.waits.cfg, which shows them."""
     cfg = base.with_name(base.name + ".waits.cfg")
     check_writable(cfg, trace, force)
@@ -34,7 +34,7 @@ def write_with_waits(trace: Trace, base: Path, host: Host, force: bool) -> list[
     return [*paths, cfg]
 
 
-def write_paraver(trace: Trace, base: Path, host: Host, force: bool) -> list[Path]:
+def write_paraver(trace: Trace, base: Path, host: RunOpener, force: bool) -> list[Path]:
     """Write BASE.prv, BASE.pcf and BASE.row; return their paths. Collective over the team."""
     paths = [base.with_name(base.name + ending) for ending in (".prv", ".pcf", ".row")]
     for path in paths:
@@ -48,7 +48,7 @@ def write_paraver(trace: Trace, base: Path, host: Host, force: bool) -> list[Pat
     return paths
 
 
-def write_dimemas(trace: Trace, base: Path, host: Host, force: bool, events: np.ndarray = NO_EVENTS) -> DimReport:
+def write_dimemas(trace: Trace, base: Path, host: RunOpener, force: bool, events: np.ndarray = NO_EVENTS) -> DimReport:
     """Write BASE.dim, with additional events (EVENT, in order of time). Collective over the team."""
     path = base.with_name(base.name + ".dim")
     check_writable(path, trace, force)

@@ -9,15 +9,15 @@ import numpy as np
 
 from analyzer.machine.description import Machine
 from analyzer.replay.simulate import simulate
-from analyzer.scheduling.ring import Ring
+from analyzer.scheduling.ring import RingProgram
 from analyzer.scheduling.sharing import stretch_ratio, stretches
 
 
 @dataclass(frozen=True)
-class Shared:
+class RingProgress:
     """Progress of rings that share a machine from `begin_ns` to `end_ns`; arrays have one element for each ring."""
 
-    rings: tuple[Ring, ...]
+    rings: tuple[RingProgram, ...]
     begin_ns: int
     end_ns: int
     done: tuple[np.ndarray, ...]  # when each iteration of each ring sent its first message, ns
@@ -53,8 +53,13 @@ class Shared:
 
 
 def share(
-    rings: Sequence[Ring], machine: Machine, horizon_ns: int, *, priorities: Sequence[int] = (), settled: float = 0.5
-) -> Shared:
+    rings: Sequence[RingProgram],
+    machine: Machine,
+    horizon_ns: int,
+    *,
+    priorities: Sequence[int] = (),
+    settled: float = 0.5,
+) -> RingProgress:
     """Run the rings at once on the machine, each with enough iterations to be busy for `horizon_ns` at its best.
 
     priorities: of each ring, for policies that go by them; the smaller the better. settled: the share of the
@@ -70,4 +75,4 @@ def share(
     assert times is not None
     first = np.cumsum([0, *(len(program.ops) for program in programs)])
     done = tuple(times["begin"][at + ring.sends()] for at, ring in zip(first[:-1].tolist(), busy, strict=True))
-    return Shared(tuple(busy), int(horizon_ns * settled), horizon_ns, done)
+    return RingProgress(tuple(busy), int(horizon_ns * settled), horizon_ns, done)

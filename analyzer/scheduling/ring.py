@@ -20,7 +20,7 @@ from analyzer.sources.dimemas.trace import ProgramTrace
 _US = 1000
 
 
-class Records(StrEnum):
+class PriorityRecords(StrEnum):
     """Content of the application's priority records, for policies that use them."""
 
     NONE = "none"
@@ -29,7 +29,7 @@ class Records(StrEnum):
 
 
 @dataclass(frozen=True)
-class Ring:
+class RingProgram:
     """`(a, d %)` of the studies. In each iteration a task receives, computes `compute_us` (a), sends to the next, and
     computes again (b), so that alone it keeps its processor busy for `demand` percent of the time."""
 
@@ -38,7 +38,7 @@ class Ring:
     tasks: int = 8
     iterations: int = 100
     size_bytes: int = 0
-    records: Records = Records.PATH
+    records: PriorityRecords = PriorityRecords.PATH
 
     def __post_init__(self) -> None:
         if self.tasks < 1 or self.iterations < 1 or not self.compute_us > 0 or self.size_bytes < 0:
@@ -107,14 +107,14 @@ class Ring:
         if task == 0:
             first, last = ops[1:2].copy(), ops[-1:].copy()
             ops = np.concatenate([ops[:1], ops[2:-1], last, first])
-        if self.records is not Records.NONE:
+        if self.records is not PriorityRecords.NONE:
             return ops
         return _without_priorities(ops)
 
     def _priority_outside(self) -> int:
-        """Return the priority after sending: worse than in the critical path, with `Records.LAXITY` by the laxity
-        in us."""
-        return CRITICAL + 1 + (self.laxity_ns // _US if self.records is Records.LAXITY else 0)
+        """Return the priority after sending: worse than in the critical path, with `PriorityRecords.LAXITY` by the
+        laxity in us."""
+        return CRITICAL + 1 + (self.laxity_ns // _US if self.records is PriorityRecords.LAXITY else 0)
 
 
 def _without_priorities(ops: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from analyzer.machine.description import Machine
 from analyzer.program.model import Program
-from analyzer.replay.simulate import Prediction, simulate
+from analyzer.replay.simulate import ReplayPrediction, simulate
 
 
 def stretches(together: Sequence[float], alone: Sequence[float]) -> np.ndarray:
@@ -74,7 +74,7 @@ def longest_wait(slice_: float, processes: int) -> float:
 
 
 @dataclass(frozen=True)
-class Closed:
+class SharingTimes:
     """Times of each application, in s."""
 
     alone: tuple[float, ...]
@@ -112,7 +112,7 @@ class Closed:
         return batch_throughput(self.alone)
 
 
-def closed(programs: Sequence[Program], machine: Machine, prediction: Prediction) -> Closed:
+def closed(programs: Sequence[Program], machine: Machine, prediction: ReplayPrediction) -> SharingTimes:
     """Compute the losses of each application and the gain of all in `prediction`, a replay with repetitions.
 
     Each program is also replayed alone on the same machine, for comparison.
@@ -121,4 +121,4 @@ def closed(programs: Sequence[Program], machine: Machine, prediction: Prediction
     alone = [simulate(program, m).end_ns / 1e9 for program, m in zip(programs, machines, strict=True)]
     of = [prediction.runs[prediction.runs["application"] == number] for number in range(len(programs))]
     together = [float(np.mean(runs["end"] - runs["begin"])) / 1e9 for runs in of]
-    return Closed(tuple(alone), tuple(together), tuple(map(len, of)))
+    return SharingTimes(tuple(alone), tuple(together), tuple(map(len, of)))

@@ -12,27 +12,27 @@ import numpy as np
 
 from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine
-from analyzer.machine.parameters import Parameter, parameter, two_values_of
-from analyzer.what_if.blocks import Blocks
+from analyzer.machine.parameters import MachineParameter, parameter, two_values_of
+from analyzer.what_if.blocks import BlockProgram
 
 PREFIX = "region:"
 _MOST_NAMES = 8
 
 
-def named(name: str) -> Parameter:
+def named(name: str) -> MachineParameter:
     """Return the parameter of the machine, or of the region of a "region:NAME": 1 is as traced. Raises
     TracelibError."""
     if not name.startswith(PREFIX):
         return parameter(name)
-    return Parameter(name, "", "", lambda _: 1.0, lambda machine, _: machine, positive=True)
+    return MachineParameter(name, "", "", lambda _: 1.0, lambda machine, _: machine, positive=True)
 
 
-def region_of(of: Parameter) -> str | None:
+def region_of(of: MachineParameter) -> str | None:
     """Return the region that it is of; None: of the machine."""
     return of.name.removeprefix(PREFIX) if of.name.startswith(PREFIX) else None
 
 
-def check_regions(wanted: Iterable[Parameter], names: tuple[str, ...], path: str) -> bool:
+def check_regions(wanted: Iterable[MachineParameter], names: tuple[str, ...], path: str) -> bool:
     """Check whether regions are wanted. Raises TracelibError for regions that the trace does not have."""
     regions = [region for of in wanted if (region := region_of(of)) is not None]
     for region in regions:
@@ -43,7 +43,7 @@ def check_regions(wanted: Iterable[Parameter], names: tuple[str, ...], path: str
     return bool(regions)
 
 
-def scales(values: dict[Parameter, float], blocks: Blocks) -> dict[int, float]:
+def scales(values: dict[MachineParameter, float], blocks: BlockProgram) -> dict[int, float]:
     """Return the factors of regions, by their part of the program."""
     return {blocks.part(region): v for of, v in values.items() if (region := region_of(of)) is not None}
 
@@ -60,41 +60,41 @@ _Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
-class Factor:
+class TwoLevelFactor:
     """A parameter at two levels."""
 
-    parameter: Parameter
+    parameter: MachineParameter
     low: float
     high: float
 
 
 @dataclass(frozen=True)
-class Sweep:
+class ParameterSweep:
     """A parameter at many values, in rising order."""
 
-    parameter: Parameter
+    parameter: MachineParameter
     values: tuple[float, ...]
 
 
-def factor_of(text: str, machine: Machine, within: float = WITHIN) -> Factor:
+def factor_of(text: str, machine: Machine, within: float = WITHIN) -> TwoLevelFactor:
     """Parse a factor from "latency=1us..5us", "latency=20%" (of the machine's value) or "latency".
 
     "region:NAME=0.9..1.1" is how many times as long a region's computation lasts. Raises TracelibError.
     """
     found, levels = _named(text)
     if ".." in levels:
-        return Factor(found, *_range(found, levels))
+        return TwoLevelFactor(found, *_range(found, levels))
     if levels:
         within = _share(levels, text)
     return _around(found, machine, within)
 
 
-def default_factors(machine: Machine, within: float = WITHIN) -> tuple[list[Factor], list[str]]:
+def default_factors(machine: Machine, within: float = WITHIN) -> tuple[list[TwoLevelFactor], list[str]]:
     """Return the factors of `DEFAULT_NAMES` for which the machine has a value, and why the others are left out."""
     return _known_ones(lambda name: _around(parameter(name), machine, within))
 
 
-def default_sweeps(machine: Machine, ranks: int) -> tuple[list[Sweep], list[str]]:
+def default_sweeps(machine: Machine, ranks: int) -> tuple[list[ParameterSweep], list[str]]:
     """Choose sweeps for a machine as `default_factors` chooses factors."""
     return _known_ones(lambda name: sweep_of(name, machine, ranks))
 
@@ -109,7 +109,7 @@ def _known_ones(make: Callable[[str], _Made]) -> tuple[list[_Made], list[str]]:
     return made, reasons
 
 
-def sweep_of(text: str, machine: Machine, ranks: int) -> Sweep:
+def sweep_of(text: str, machine: Machine, ranks: int) -> ParameterSweep:
     """Parse a sweep from "latency=1us..1ms:13", "latency=1us..1ms" or "latency"; steps are equal ratios.
 
     Of a number that the machine has infinitely many of: from 1 to one for each rank. Raises TracelibError.
@@ -119,7 +119,7 @@ def sweep_of(text: str, machine: Machine, ranks: int) -> Sweep:
     if colon and (not steps.isdecimal() or not 2 <= int(steps) <= 10_000):
         raise TracelibError(f"{text!r}: {steps!r} is not a number of values", "write NAME=LOW..HIGH:13")
     low, high = _range(found, values) if values else _wide_range(found, machine, ranks)
-    return Sweep(found, spaced(low, high, int(steps or STEPS), whole=found.whole))
+    return ParameterSweep(found, spaced(low, high, int(steps or STEPS), whole=found.whole))
 
 
 def spaced(low: float, high: float, steps: int, *, whole: bool) -> tuple[float, ...]:
@@ -131,7 +131,7 @@ def spaced(low: float, high: float, steps: int, *, whole: bool) -> tuple[float, 
     return tuple(values.tolist())
 
 
-def _named(text: str) -> tuple[Parameter, str]:
+def _named(text: str) -> tuple[MachineParameter, str]:
     """Return the name of what is varied, and the text after the "=", unless the "=" is part of a region's name."""
     name, equals, values = text.rpartition("=")
     if not equals or (name.startswith(PREFIX) and ".." not in values and "%" not in values):
@@ -139,7 +139,7 @@ def _named(text: str) -> tuple[Parameter, str]:
     return named(name.strip()), values
 
 
-def _range(of: Parameter, text: str) -> tuple[float, float]:
+def _range(of: MachineParameter, text: str) -> tuple[float, float]:
     ends = text.split("..")
     if len(ends) != 2:
         raise TracelibError(f"{of.name}={text} is not a range", f"write {of.name}=LOW..HIGH")
@@ -159,7 +159,7 @@ def _share(text: str, where: str) -> float:
     return share
 
 
-def _known(of: Parameter, machine: Machine) -> float:
+def _known(of: MachineParameter, machine: Machine) -> float:
     value = of.get(machine)
     if math.isnan(value):
         raise TracelibError(f"{of.name} is not set on this machine", f"name a range: {of.name}=LOW..HIGH")
@@ -169,15 +169,15 @@ def _known(of: Parameter, machine: Machine) -> float:
     return value
 
 
-def _around(of: Parameter, machine: Machine, within: float) -> Factor:
+def _around(of: MachineParameter, machine: Machine, within: float) -> TwoLevelFactor:
     value = _known(of, machine)
     low, high = value * (1 - within), value * (1 + within)
     if of.whole:
         low, high = max(1, math.floor(round(low, 9))), max(math.ceil(round(high, 9)), value + 1)
-    return Factor(of, low, high)
+    return TwoLevelFactor(of, low, high)
 
 
-def _wide_range(of: Parameter, machine: Machine, ranks: int) -> tuple[float, float]:
+def _wide_range(of: MachineParameter, machine: Machine, ranks: int) -> tuple[float, float]:
     if of.whole and of.endless and math.isinf(of.get(machine)):
         return 1.0, float(max(ranks, 2))
     value = _known(of, machine)
@@ -185,7 +185,7 @@ def _wide_range(of: Parameter, machine: Machine, ranks: int) -> tuple[float, flo
     return (max(1.0, round(low)), float(round(value * AROUND))) if of.whole else (low, value * AROUND)
 
 
-def check_number(factors: Sequence[Factor], most: int) -> None:
+def check_number(factors: Sequence[TwoLevelFactor], most: int) -> None:
     """Raise TracelibError if there would be too many combinations, or a factor is named twice."""
     names = [factor.parameter.name for factor in factors]
     if len(set(names)) < len(names):

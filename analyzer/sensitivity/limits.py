@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from analyzer.in_notebook import InNotebook
-from analyzer.machine.description import FileSystem, Machine, Network, Node, Piece
+from analyzer.machine.description import CostPiece, FileSystem, Machine, Network, Node
 from analyzer.machine.drawn_numbers import with_counts
 from analyzer.machine.fields import mean_of
 from analyzer.parallel import Team
 from analyzer.program.model import Program, pieces
 from analyzer.program.operation import OperationKind
 from analyzer.replay.replays import predictions
-from analyzer.replay.simulate import Prediction
+from analyzer.replay.simulate import ReplayPrediction
 from tracelib.schema.procedures import is_of_files
 
 
@@ -54,13 +54,13 @@ def only(
     )
 
 
-def _pieces(pieces: tuple[Piece, ...], latency: bool, bandwidth: bool) -> tuple[Piece, ...]:
+def _pieces(pieces: tuple[CostPiece, ...], latency: bool, bandwidth: bool) -> tuple[CostPiece, ...]:
     """Keep the costs of the smallest measured message, the extra costs of larger ones, both or none."""
     if not pieces or (latency and bandwidth):
         return pieces
     first = pieces[0]
     if latency:
-        return (Piece(0, cpu=first.cpu, wire=first.wire, hold=first.hold),)
+        return (CostPiece(0, cpu=first.cpu, wire=first.wire, hold=first.hold),)
     if not bandwidth:
         return ()
     return tuple(replace(p, cpu=p.cpu - first.cpu, wire=p.wire - first.wire, hold=p.hold - first.hold) for p in pieces)
@@ -81,24 +81,24 @@ IDEAL, LATENCY, BANDWIDTH, FREE, WHOLE = (
 
 
 @dataclass(frozen=True)
-class Scenario:
+class NetworkScenario:
     """The run on one network (a row of Table 11). Of all ranks' time, `utilisation` is what they compute."""
 
     network: str
     end_ns: int
     utilisation: float
 
-    def slowdown(self, ideal: Scenario) -> float | None:
+    def slowdown(self, ideal: NetworkScenario) -> float | None:
         """Return the ratio of this time to the ideal one, above 1 when slower. F19 has the inverse."""
         return self.end_ns / ideal.end_ns if ideal.end_ns else None
 
-    def speedup(self, few: Scenario) -> float | None:
+    def speedup(self, few: NetworkScenario) -> float | None:
         """Return F19: time with few ranks / with as many as here, on the same network."""
         return few.end_ns / self.end_ns if self.end_ns else None
 
 
 @dataclass(frozen=True)
-class Loss:
+class TimeLoss:
     """A part of the time on the whole machine beside the mean computation; with that, all of them sum to it.
 
     gain_ns: how much shorter the run is when only this is taken away; None where that was not tried.
@@ -110,7 +110,7 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Latency:
+class LatencyCost:
     """Time that latency adds to the ideal time, ns.
 
     Direct: time on CPUs or in collectives (mean over the ranks). Induced: by blocking; negative where the latency fell
@@ -127,42 +127,42 @@ class Latency:
 
 
 @dataclass(frozen=True)
-class Limits(InNotebook):
+class ReplayLimits(InNotebook):
     """Times of the replays, ns."""
 
     ranks: int
-    scenarios: tuple[Scenario, ...]  # in the order of the names above
+    scenarios: tuple[NetworkScenario, ...]  # in the order of the names above
     computing_ns: float  # mean of the ranks
     longest: int  # the rank that computes longest
-    losses: tuple[Loss, ...]
-    latency: Latency
+    losses: tuple[TimeLoss, ...]
+    latency: LatencyCost
     messages: int
     most_waiting: int  # messages that waited for buses and links at once, on the whole machine
     mean_waiting: float  # how many did on average over the run
 
     @property
-    def whole(self) -> Scenario:
+    def whole(self) -> NetworkScenario:
         """The replay on the machine as it is."""
         return self.scenarios[-1]
 
     @property
-    def ideal(self) -> Scenario:
+    def ideal(self) -> NetworkScenario:
         """The replay without any cost of the network."""
         return self.scenarios[0]
 
     @property
-    def parts(self) -> tuple[Loss, ...]:
+    def parts(self) -> tuple[TimeLoss, ...]:
         """The mean computation and all losses, the largest first; they sum to the time on the whole machine."""
-        computation = Loss(COMPUTATION, self.whole.end_ns - sum(loss.ns for loss in self.losses))
+        computation = TimeLoss(COMPUTATION, self.whole.end_ns - sum(loss.ns for loss in self.losses))
         return tuple(sorted((computation, *self.losses), key=lambda part: -part.ns))
 
     @property
-    def limit(self) -> Loss | None:
+    def limit(self) -> TimeLoss | None:
         """The largest part; None where the run takes no time."""
         return self.parts[0] if self.whole.end_ns else None
 
 
-def limits(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Limits:
+def limits(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> ReplayLimits:
     """Replay the program on the machine's network, on parts of it, and on an ideal one.
 
     Ranks, CPUs, models of collectives, files and the eager limit are not changed. A run with files is also replayed
@@ -191,29 +191,29 @@ def limits(program: Program, machine: Machine, team: Team, jobs: int | None = No
     computing = _computing(program, machine, found[4])
     mean, longest = sum(computing) / len(computing), max(computing)
     times = zip((IDEAL, LATENCY, BANDWIDTH, FREE, WHOLE), found, strict=False)
-    return Limits(
+    return ReplayLimits(
         ranks=program.ranks,
-        scenarios=tuple(Scenario(name, p.end_ns, mean / p.end_ns if p.end_ns else 0.0) for name, p in times),
+        scenarios=tuple(NetworkScenario(name, p.end_ns, mean / p.end_ns if p.end_ns else 0.0) for name, p in times),
         computing_ns=mean,
         longest=computing.index(longest),
         losses=(
-            Loss("load imbalance", round(longest - mean)),
-            Loss("dependences", waiting - round(longest)),
-            *([Loss("files", own_cpus - waiting, whole - without)] if uses_files else ()),
-            Loss("shared CPUs", ideal - own_cpus),
-            Loss("latency", latency - ideal, whole - no_latency),
-            Loss("bandwidth", bandwidth - ideal, whole - no_bandwidth),
-            Loss("latency and bandwidth together", free - latency - bandwidth + ideal),
-            Loss("contention", whole - free, whole - free),
+            TimeLoss("load imbalance", round(longest - mean)),
+            TimeLoss("dependences", waiting - round(longest)),
+            *([TimeLoss("files", own_cpus - waiting, whole - without)] if uses_files else ()),
+            TimeLoss("shared CPUs", ideal - own_cpus),
+            TimeLoss("latency", latency - ideal, whole - no_latency),
+            TimeLoss("bandwidth", bandwidth - ideal, whole - no_bandwidth),
+            TimeLoss("latency and bandwidth together", free - latency - bandwidth + ideal),
+            TimeLoss("contention", whole - free, whole - free),
         ),
-        latency=Latency(latency - ideal, _on_latency(found[1], program)),
+        latency=LatencyCost(latency - ideal, _on_latency(found[1], program)),
         messages=int(found[4].usage["sends"].sum()),
         most_waiting=found[4].most_waiting,
         mean_waiting=found[4].mean_waiting,
     )
 
 
-def _computing(program: Program, machine: Machine, found: Prediction) -> list[float]:
+def _computing(program: Program, machine: Machine, found: ReplayPrediction) -> list[float]:
     """Return how long each rank computes: its busiest stream.
 
     Blocks of several threads count for their duration, not for the sum over their threads.
@@ -238,12 +238,12 @@ def _shared(program: Program, stream: int) -> float:
     return saved
 
 
-def _on_latency(found: Prediction, program: Program) -> float:
+def _on_latency(found: ReplayPrediction, program: Program) -> float:
     spent = found.usage["overhead"].sum() + found.usage["collective"].sum()
     return float(spent) / program.ranks
 
 
-def speedups(runs: Sequence[Limits]) -> list[list[float | None]]:
+def speedups(runs: Sequence[ReplayLimits]) -> list[list[float | None]]:
     """Compute the speedups of each run and network, relative to the first run."""
     return [
         [scenario.speedup(few) for few, scenario in zip(runs[0].scenarios, run.scenarios, strict=True)] for run in runs

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from analyzer.in_notebook import InNotebook
 from analyzer.machine.description import Machine
-from analyzer.machine.parameters import Parameter
+from analyzer.machine.parameters import MachineParameter
 from analyzer.parallel import Team
 from analyzer.program.model import Program
 from analyzer.replay.replays import Case, end_times
 from analyzer.sensitivity.knees import bend, knee
-from analyzer.sensitivity.levels import Factor, Sweep, scales
-from analyzer.what_if.blocks import Blocks
+from analyzer.sensitivity.levels import ParameterSweep, TwoLevelFactor, scales
+from analyzer.what_if.blocks import BlockProgram
 
 
 @dataclass(frozen=True)
-class Term:
+class FactorialTerm:
     """A factor, or an interaction of several.
 
     coefficient: q, in units of y: half of what going from low to high adds (of an interaction: what the product does).
@@ -30,13 +30,13 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Factorial:
+class FactorialTerms:
     """The terms of a design: single factors first, then pairs, ..., each in order of the factors."""
 
     mean: float  # q0
-    terms: tuple[Term, ...]
+    terms: tuple[FactorialTerm, ...]
 
-    def main(self, factor: int) -> Term:
+    def main(self, factor: int) -> FactorialTerm:
         """Return the term of a factor alone."""
         return self.terms[factor]
 
@@ -46,7 +46,7 @@ def levels(corner: int, factors: int) -> tuple[bool, ...]:
     return tuple(bool(corner >> j & 1) for j in range(factors))
 
 
-def factorial(results: Sequence[int]) -> Factorial:
+def factorial(results: Sequence[int]) -> FactorialTerms:
     """Return the terms, from the results at all 2^k corners in order of their numbers.
 
     Sums are of integers, so what does not interact has exactly 0.
@@ -56,9 +56,10 @@ def factorial(results: Sequence[int]) -> Factorial:
     subsets = sorted(range(1, corners), key=lambda s: (s.bit_count(), _members(s)))
     variation = sum(contrasts[s] ** 2 for s in subsets)  # 2^k SST
     terms = tuple(
-        Term(_members(s), contrasts[s] / corners, contrasts[s] ** 2 / variation if variation else None) for s in subsets
+        FactorialTerm(_members(s), contrasts[s] / corners, contrasts[s] ** 2 / variation if variation else None)
+        for s in subsets
     )
-    return Factorial(contrasts[0] / corners, terms)
+    return FactorialTerms(contrasts[0] / corners, terms)
 
 
 def _contrasts(values: list[int]) -> list[int]:
@@ -79,19 +80,19 @@ def _members(subset: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Design:
+class FactorialDesign:
     """A factorial design: the end of the run (ns) at each corner, and what follows."""
 
-    factors: tuple[Factor, ...]
+    factors: tuple[TwoLevelFactor, ...]
     ends_ns: tuple[int, ...]  # by number of the corner, see factorial.levels
-    found: Factorial
+    found: FactorialTerms
 
 
 @dataclass(frozen=True)
-class Swept:
+class SweepEnds:
     """The end of the run (ns) for each value of a sweep."""
 
-    sweep: Sweep
+    sweep: ParameterSweep
     ends_ns: tuple[int, ...]
     knee: float | None  # longer than at the better end by a share
     bend: float | None  # where the curve bends most
@@ -103,15 +104,15 @@ class Sensitivity(InNotebook):
 
     machine: Machine
     end_ns: int
-    design: Design | None
-    sweeps: tuple[Swept, ...]
+    design: FactorialDesign | None
+    sweeps: tuple[SweepEnds, ...]
 
 
 def sensitivity(
-    program: Program | Blocks,
+    program: Program | BlockProgram,
     machine: Machine,
-    factors: Sequence[Factor],
-    sweeps: Sequence[Sweep],
+    factors: Sequence[TwoLevelFactor],
+    sweeps: Sequence[ParameterSweep],
     team: Team,
     jobs: int | None = None,
 ) -> Sensitivity:
@@ -131,17 +132,17 @@ def sensitivity(
     for sweep in sweeps:
         mine, rest = rest[: len(sweep.values)], rest[len(sweep.values) :]
         at = knee(sweep.values, mine, whole=sweep.parameter.whole)
-        swept.append(Swept(sweep, tuple(mine), at, bend(sweep.values, mine)))
-    design = Design(tuple(factors), tuple(design_ends), factorial(design_ends)) if factors else None
+        swept.append(SweepEnds(sweep, tuple(mine), at, bend(sweep.values, mine)))
+    design = FactorialDesign(tuple(factors), tuple(design_ends), factorial(design_ends)) if factors else None
     return Sensitivity(machine, ends[0], design, tuple(swept))
 
 
-def _at_corner(factors: Sequence[Factor], corner: int) -> dict[Parameter, float]:
+def _at_corner(factors: Sequence[TwoLevelFactor], corner: int) -> dict[MachineParameter, float]:
     high = levels(corner, len(factors))
     return {f.parameter: f.high if up else f.low for f, up in zip(factors, high, strict=True)}
 
 
-def _case(program: Program | Blocks, machine: Machine, values: dict[Parameter, float]) -> Case:
+def _case(program: Program | BlockProgram, machine: Machine, values: dict[MachineParameter, float]) -> Case:
     for parameter, value in values.items():
         machine = parameter.set(machine, value)
-    return (program.scaled(scales(values, program)) if isinstance(program, Blocks) else program), machine
+    return (program.scaled(scales(values, program)) if isinstance(program, BlockProgram) else program), machine

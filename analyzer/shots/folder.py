@@ -21,11 +21,11 @@ from pathlib import Path
 
 from analyzer.atomic_file import cannot_write
 from analyzer.errors import TracelibError
-from analyzer.shots.hosts import Batch, Host
+from analyzer.shots.hosts import BatchSystem, Host
 from analyzer.shots.outputs import NoOutput
-from analyzer.shots.plan import Plan
+from analyzer.shots.plan import ShotPlan
 from analyzer.shots.shell import BEAT_S, JOB, SCRIPT, STATUS, shot_script
-from analyzer.shots.shot_records import Kind, Record
+from analyzer.shots.shot_records import ShotOutcome, ShotRecord
 
 _HOST, _BATCH, _SUBMITTED, _REMOTE = "host", "batch.json", "submitted", "remote"
 _OWN = {SCRIPT, JOB, STATUS, "stdout", "stderr", _HOST, _BATCH, _SUBMITTED, _REMOTE, "began"}
@@ -37,7 +37,7 @@ class ShotFolder:
 
     path: Path
 
-    def fill(self, plan: Plan, shot: int, host: Host, there: str, inputs: str) -> None:
+    def fill(self, plan: ShotPlan, shot: int, host: Host, there: str, inputs: str) -> None:
         """Make it anew, with the values of the shot. What a lost host writes still goes elsewhere.
 
         Args:
@@ -118,7 +118,7 @@ class ShotFolder:
         """Time from the making of the shot until its job ended, s; only for a shot that has ended."""
         return max((self.path / STATUS).stat().st_mtime - (self.path / SCRIPT).stat().st_mtime, 0.0)
 
-    def batch_id(self, batch: Batch) -> str:
+    def batch_id(self, batch: BatchSystem) -> str:
         """Return the name that the batch system gave the job; "": it has given none."""
         try:
             found = re.search(batch.id, (self.path / _SUBMITTED).read_text(errors="replace"))
@@ -126,18 +126,18 @@ class ShotFolder:
             return ""
         return found[1] if found else ""
 
-    def harvest(self, plan: Plan, shot: int, host: str, seconds: float) -> Record:
+    def harvest(self, plan: ShotPlan, shot: int, host: str, seconds: float) -> ShotRecord:
         """Read the results of a shot that has ended. Remove the files of a good one that are not kept."""
         try:
             status = int((self.path / STATUS).read_text())
             if status:
-                return Record(shot, Kind.FAILED, host, seconds, {}, self._told(status))
+                return ShotRecord(shot, ShotOutcome.FAILED, host, seconds, {}, self._told(status))
             outputs = {output.name: output.read(self.path) for output in plan.outputs}
         except (NoOutput, OSError, ValueError) as error:
-            return Record(shot, Kind.FAILED, host, seconds, {}, str(error))
+            return ShotRecord(shot, ShotOutcome.FAILED, host, seconds, {}, str(error))
         if plan.job.keep:
             self._keep_only({*plan.job.keep, *plan.job.templates, *(output.file for output in plan.outputs)})
-        return Record(shot, Kind.GOOD, host, seconds, outputs)
+        return ShotRecord(shot, ShotOutcome.GOOD, host, seconds, outputs)
 
     def _told(self, status: int) -> str:
         try:
@@ -165,7 +165,7 @@ def shot_folder(study: Path, shot: int) -> ShotFolder:
     return ShotFolder(study / f"shot-{shot:04}")
 
 
-def copy_inputs(plan: Plan, target: Path) -> None:
+def copy_inputs(plan: ShotPlan, target: Path) -> None:
     """Copy what all shots need into a folder, once. Raises TracelibError."""
     part = target.with_name(f".{target.name}.part")
     try:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.errors import TracelibError, about
-from analyzer.machine.toml_table import Table
+from analyzer.machine.toml_table import TomlTable
 from analyzer.shots import study_values
 from analyzer.shots.study_values import filled, names_in
 
@@ -26,7 +26,7 @@ _DISK = re.compile(r"\s(\d+)\s+\d+%\s+/.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Load:
+class HostLoad:
     """Processes that want a CPU (mean of the last minute), and what is available."""
 
     load: float
@@ -34,13 +34,13 @@ class Load:
     disk_bytes: float
 
 
-def read_load(text: str) -> Load | None:
+def read_load(text: str) -> HostLoad | None:
     """Read what the command has printed, whatever a login prints besides; None: it is not that."""
     found = [pattern.search(text) for pattern in (_LOAD, _MEMORY, _DISK)]
     if None in found:
         return None
     load, memory, disk = (float(match[1]) for match in found if match)
-    return Load(load, 1024 * memory, 1024 * disk)
+    return HostLoad(load, 1024 * memory, 1024 * disk)
 
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -49,7 +49,7 @@ _HINT = 'write windows as ["Mon-Fri 20:00-07:00", "Sat-Sun"]'
 
 
 @dataclass(frozen=True)
-class Window:
+class TimeWindow:
     """Days, and a stretch of each of them in minutes from its midnight; it may end on the next day."""
 
     days: frozenset[int]  # 0: Monday
@@ -63,19 +63,19 @@ class Window:
         return today or ((day - 1) % 7 in self.days and self.begin <= minute + _MINUTES < self.end)
 
 
-def read_window(text: str) -> Window:
+def read_window(text: str) -> TimeWindow:
     """Parse a window as people write it. Days are days on which it begins. Raises TracelibError."""
     found = re.fullmatch(r"\s*([A-Za-z, -]*?)\s*(?:(\d{1,2}):(\d\d)\s*-\s*(\d{1,2}):(\d\d))?\s*", text)
     if not found or not text.strip():
         raise TracelibError(f"{text!r} is no time window", _HINT)
     days = _days(text, found[1])
     if found[2] is None:
-        return Window(days)
+        return TimeWindow(days)
     hours, minutes = (int(found[2]), int(found[4])), (int(found[3]), int(found[5]))
     begin, end = (60 * hour + minute for hour, minute in zip(hours, minutes, strict=True))
     if begin >= _MINUTES or end > _MINUTES or max(minutes) > 59 or begin == end:
         raise TracelibError(f"{text!r} is no time window", _HINT)
-    return Window(days, begin, end if end > begin else end + _MINUTES)
+    return TimeWindow(days, begin, end if end > begin else end + _MINUTES)
 
 
 def _days(text: str, given: str) -> frozenset[int]:
@@ -95,7 +95,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchSystem:
     """A batch system: shots are submitted, and have ended when they have written their exit status."""
 
     submit: str  # command line with {{script}}
@@ -120,7 +120,7 @@ class Host:
     work: str = ""
     put: str = ""
     get: str = ""
-    windows: tuple[Window, ...] = ()
+    windows: tuple[TimeWindow, ...] = ()
     outside: str = FINISH
     most_load: float = inf
     least_memory: float = 0.0  # bytes that stay available
@@ -128,7 +128,7 @@ class Host:
     silence_s: float = 60.0  # a host that says nothing for so long is lost
     copy_s: float = 600.0  # a copy may take so long
     again_s: float = 15.0  # after so long it is asked again whether it is there
-    batch: Batch | None = None
+    batch: BatchSystem | None = None
 
     def line(self, command: str) -> list[str]:
         """Return the words of a process that runs a shell command on the host."""
@@ -187,10 +187,10 @@ def read_hosts(given: Any) -> tuple[Host, ...]:
     """Read the hosts of the tables [hosts.NAME]. Raises TracelibError."""
     if not isinstance(given, Mapping) or not given:
         raise TracelibError("there are no hosts", "write [hosts.NAME] for each")
-    return tuple(_host(name, Table(f"[hosts.{name}]", of, "docs/analyze-study.md")) for name, of in given.items())
+    return tuple(_host(name, TomlTable(f"[hosts.{name}]", of, "docs/analyze-study.md")) for name, of in given.items())
 
 
-def _host(name: str, table: Table) -> Host:
+def _host(name: str, table: TomlTable) -> Host:
     if not _NAME.fullmatch(name):
         raise TracelibError(f"a host cannot be called {name!r}", "use letters, digits, '.', '_' and '-'")
     given: dict[str, Any] = {"slots": study_values.whole(f"{table.name} slots", table.take("slots", 1), 0)}
@@ -223,7 +223,7 @@ def _host(name: str, table: Table) -> Host:
     return host
 
 
-def _batch(table: Table) -> Batch | None:
+def _batch(table: TomlTable) -> BatchSystem | None:
     if "submit" not in table:
         return None
     given: dict[str, Any] = {"submit": _line(table, "submit", {"script"}, {"shot"})}
@@ -240,10 +240,10 @@ def _batch(table: Table) -> Batch | None:
             raise TracelibError(f"{table.name} id = {pattern!r} has no group", "put ( ) around the name of the job")
     if "poll" in table:
         given["poll_s"] = study_values.seconds(f"{table.name} poll", table.take("poll", ""))
-    return Batch(**given)
+    return BatchSystem(**given)
 
 
-def _line(table: Table, key: str, needed: set[str], more: set[str]) -> str:
+def _line(table: TomlTable, key: str, needed: set[str], more: set[str]) -> str:
     """Read a command line with its placeholders. Raises TracelibError."""
     text = study_values.text(f"{table.name} {key}", table.take(key, ""))
     names = names_in(text)

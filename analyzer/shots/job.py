@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.errors import TracelibError
-from analyzer.machine.toml_table import Table
+from analyzer.machine.toml_table import TomlTable
 from analyzer.shots import study_values
 from analyzer.shots.study_values import names_in
 
@@ -29,7 +29,7 @@ BUILT_IN = ("shot", "seed", "host")
 
 
 @dataclass(frozen=True)
-class Job:
+class JobTemplate:
     """The nominal job, with placeholders."""
 
     script: str  # text of a shell script
@@ -72,7 +72,7 @@ class Job:
             raise TracelibError(f"cannot read {self.folder / file}: {error.strerror}") from error
 
 
-def read_job(table: Table, folder: Path) -> Job:
+def read_job(table: TomlTable, folder: Path) -> JobTemplate:
     """Read the job of a study file in `folder`. Raises TracelibError."""
     command, script = table.take("command", None), table.take("script", None)
     if (command is None) == (script is None):
@@ -93,7 +93,7 @@ def read_job(table: Table, folder: Path) -> Job:
     ):
         if (value := table.take(key, None)) is not None:
             limits[field] = read(key, value)
-    job = Job(
+    job = JobTemplate(
         text if text.endswith("\n") else f"{text}\n", where, folder,
         templates=tuple(_plain(name) for name in study_values.texts("templates", table.take("templates", []))),
         inputs=tuple(_plain(name) for name in study_values.texts("inputs", table.take("inputs", []))),
@@ -115,7 +115,7 @@ def _plain(name: str) -> str:
 _DIRECTIVE = re.compile(r"^#&\s*(.*?)\s*$", re.MULTILINE)
 
 
-def _directed(job: Job) -> Job:
+def _directed(job: JobTemplate) -> JobTemplate:
     """Return the job with the directives in its script. Raises TracelibError for an unknown one."""
     for found in _DIRECTIVE.finditer(job.script):
         where = f"{job.where}:{job.script.count(chr(10), 0, found.start()) + 1}"

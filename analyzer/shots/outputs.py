@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 
 from analyzer.errors import TracelibError
-from analyzer.machine.toml_table import Table
+from analyzer.machine.toml_table import TomlTable
 from analyzer.shots import study_values
 
 STDOUT = "stdout"
@@ -29,7 +29,7 @@ class NoOutput(Exception):
 
 
 @dataclass(frozen=True)
-class Output:
+class ShotOutput:
     """A number of each shot, and where it stands.
 
     column: its number from 1, or its name in the line that names the columns; None: `pattern` says where.
@@ -82,18 +82,18 @@ def _row(line: str) -> list[str]:
     return [cell.strip().strip('"') for cell in line.split(separator)]
 
 
-def read_outputs(table: Table) -> tuple[Output, ...]:
+def read_outputs(table: TomlTable) -> tuple[ShotOutput, ...]:
     """Read the outputs of a study file, in its order. Raises TracelibError."""
     given = table.rest()
     if not given:
         raise TracelibError("there are no outputs", "write [outputs.NAME] with a file and a pattern or a column")
     return tuple(
-        _output(study_values.name("an output", name), Table(f"[outputs.{name}]", of, "docs/analyze-study.md"))
+        _output(study_values.name("an output", name), TomlTable(f"[outputs.{name}]", of, "docs/analyze-study.md"))
         for name, of in given.items()
     )
 
 
-def _output(name: str, table: Table) -> Output:
+def _output(name: str, table: TomlTable) -> ShotOutput:
     file = study_values.text(f"{table.name} file", table.take("file", STDOUT))
     pattern, column = table.take("pattern", None), table.take("column", None)
     which = table.choice("which", tuple(_WHICH))
@@ -102,7 +102,7 @@ def _output(name: str, table: Table) -> Output:
         raise TracelibError(f"{table.name}: where does the number stand?", "give a pattern or a column")
     if column is not None:
         is_name = isinstance(column, str) and column
-        return Output(
+        return ShotOutput(
             name, file, "", column if is_name else study_values.whole(f"{table.name} column", column, 1), which
         )
     text = study_values.text(f"{table.name} pattern", pattern)
@@ -112,4 +112,4 @@ def _output(name: str, table: Table) -> Output:
         raise TracelibError(f"{table.name} pattern = {text!r}: {error}", "it must be a regular expression") from error
     if groups < 1:
         raise TracelibError(f"{table.name} pattern = {text!r} has no group", r"put ( ) around the number: 'T = (\S+)'")
-    return Output(name, file, text, None, which)
+    return ShotOutput(name, file, text, None, which)

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError, about
-from analyzer.machine.toml_table import Table
-from analyzer.montecarlo.distribution import DESIGNS, LATIN, Varied, distribution, points
+from analyzer.machine.toml_table import TomlTable
+from analyzer.montecarlo.distribution import DESIGNS, LATIN, VariedParameter, distribution, points
 from analyzer.shots import study_values
-from analyzer.shots.job import Job, read_job
-from analyzer.shots.outputs import Output, read_outputs
+from analyzer.shots.job import JobTemplate, read_job
+from analyzer.shots.outputs import ShotOutput, read_outputs
 from analyzer.shots.study_values import Value, filled
 
 
 @dataclass(frozen=True)
-class Variable:
+class InputVariable:
     """A number of a program's input; any number, unless it is a whole one."""
 
     name: str
@@ -34,7 +34,7 @@ class Variable:
     positive: bool = False
 
 
-def read_variables(table: Table) -> tuple[Varied, ...]:
+def read_variables(table: TomlTable) -> tuple[VariedParameter, ...]:
     """Read the variables of a study file, in its order. Raises TracelibError."""
     given = table.rest()
     if not given:
@@ -42,25 +42,25 @@ def read_variables(table: Table) -> tuple[Varied, ...]:
     return tuple(_variable(name, value) for name, value in given.items())
 
 
-def _variable(name: str, value: Any) -> Varied:
+def _variable(name: str, value: Any) -> VariedParameter:
     study_values.name("a variable", name)
     if isinstance(value, Mapping):
-        table = Table(f"[variables.{name}]", value, "docs/analyze-study.md")
+        table = TomlTable(f"[variables.{name}]", value, "docs/analyze-study.md")
         law, is_whole = study_values.text(f"{name}.from", table.take("from", "")), table.flag("whole")
         table.end()
     else:
         law, is_whole = study_values.text(name, value), False
-    return distribution(Variable(name, is_whole), f"{name}={law}", _two_numbers)
+    return distribution(InputVariable(name, is_whole), f"{name}={law}", _two_numbers)
 
 
-def _two_numbers(of: Variable, *texts: str) -> tuple[float, float]:
+def _two_numbers(of: InputVariable, *texts: str) -> tuple[float, float]:
     first, last = (study_values.number(text) for text in texts)
     if first is None or last is None:
         raise TracelibError(f"{of.name} = {', '.join(texts)!r}", "the values of a variable must be numbers")
     return first, last
 
 
-def draw(varied: Sequence[Varied], design: str, count: int, seed: int) -> np.ndarray:
+def draw(varied: Sequence[VariedParameter], design: str, count: int, seed: int) -> np.ndarray:
     """Draw values of all shots, float64 of shape (count, variables)."""
     cube = points(design, count, len(varied), seed & (2**64 - 1))
     return np.array([[of.at(u) for of, u in zip(varied, row, strict=True)] for row in cube.tolist()])
@@ -73,7 +73,7 @@ _PATIENCE_S = 600.0
 
 
 @dataclass(frozen=True)
-class Plan:
+class ShotPlan:
     """A study.
 
     until: the share of each output's mean to which it is to be known; None: all shots are run.
@@ -82,9 +82,9 @@ class Plan:
     """
 
     path: Path
-    varied: tuple[Varied, ...]
-    job: Job
-    outputs: tuple[Output, ...]
+    varied: tuple[VariedParameter, ...]
+    job: JobTemplate
+    outputs: tuple[ShotOutput, ...]
     samples: int = _SAMPLES
     design: str = DESIGNS[0]
     seed: int = 0
@@ -141,7 +141,7 @@ def _contents(path: Path) -> str:
         return f"{path.name} {file_digest(file, 'sha256').hexdigest()}"
 
 
-def read_plan(path: Path, changes: Mapping[str, Any] = {}) -> Plan:
+def read_plan(path: Path, changes: Mapping[str, Any] = {}) -> ShotPlan:
     """Read a study.
 
     Args:
@@ -165,15 +165,15 @@ def read_plan(path: Path, changes: Mapping[str, Any] = {}) -> Plan:
     return plan
 
 
-def _plan(path: Path, given: Mapping[str, Any]) -> Plan:
-    top = Table("the study", given, "docs/analyze-study.md")
+def _plan(path: Path, given: Mapping[str, Any]) -> ShotPlan:
+    top = TomlTable("the study", given, "docs/analyze-study.md")
     design, until = top.choice("design", DESIGNS), top.take("until", None)
     share = None if until is None else read_share(until)
     if share is not None and design == LATIN:
         raise TracelibError("a Latin hypercube needs a fixed number of shots", "leave out until, or use another design")
     samples = study_values.whole("samples", top.take("samples", MOST if share is not None else _SAMPLES), 1)
     hosts = top.take("hosts", None)
-    plan = Plan(
+    plan = ShotPlan(
         path,
         read_variables(top.table("variables")),
         read_job(top.table("job"), path.parent),

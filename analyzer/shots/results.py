@@ -15,9 +15,9 @@ import numpy as np
 
 from analyzer.atomic_file import whole_file
 from analyzer.errors import TracelibError
-from analyzer.montecarlo.spread import Spread, are_known, spread_of
-from analyzer.shots.plan import Plan
-from analyzer.shots.shot_records import Kind, Record
+from analyzer.montecarlo.spread import ResultSpread, are_known, spread_of
+from analyzer.shots.plan import ShotPlan
+from analyzer.shots.shot_records import ShotOutcome, ShotRecord
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class HostShare:
 
 
 @dataclass(frozen=True)
-class Results:
+class ShotResults:
     """The shots of a study that count, in their order."""
 
-    plan: Plan
-    records: Sequence[Record]
+    plan: ShotPlan
+    records: Sequence[ShotRecord]
 
     def __post_init__(self) -> None:
         """Raise TracelibError if no shot gave a result."""
@@ -45,9 +45,9 @@ class Results:
             )
 
     @property
-    def good(self) -> list[Record]:
+    def good(self) -> list[ShotRecord]:
         """The shots that gave all outputs."""
-        return [record for record in self.records if record.kind is Kind.GOOD]
+        return [record for record in self.records if record.kind is ShotOutcome.GOOD]
 
     @property
     def values(self) -> np.ndarray:
@@ -59,7 +59,7 @@ class Results:
         """Outputs of the good shots, float64 of shape (shots, outputs)."""
         return np.array([[record.outputs[output.name] for output in self.plan.outputs] for record in self.good])
 
-    def spreads(self) -> list[Spread]:
+    def spreads(self) -> list[ResultSpread]:
         """Compute the spread of each output, and the variables with which it correlates."""
         values = self.values
         return [spread_of(values, column) for column in self.outputs.T]
@@ -69,11 +69,11 @@ class Results:
         """Check whether the means are known as well as was wanted; None: nobody wanted that."""
         return None if self.plan.until is None else are_known(self.outputs, self.plan.until)
 
-    def troubles(self) -> dict[tuple[Kind, str], list[int]]:
+    def troubles(self) -> dict[tuple[ShotOutcome, str], list[int]]:
         """Return the shots without a result, by the reason."""
-        found: dict[tuple[Kind, str], list[int]] = {}
+        found: dict[tuple[ShotOutcome, str], list[int]] = {}
         for record in self.records:
-            if record.kind is not Kind.GOOD:
+            if record.kind is not ShotOutcome.GOOD:
                 found.setdefault((record.kind, record.error), []).append(record.shot)
         return found
 
@@ -86,7 +86,9 @@ class Results:
         ]
 
     def _times(self, host: str) -> list[float]:
-        return [record.seconds for record in self.records if record.host == host and record.kind is not Kind.LOST]
+        return [
+            record.seconds for record in self.records if record.host == host and record.kind is not ShotOutcome.LOST
+        ]
 
     def write_csv(self, path: Path) -> None:
         """Write a table with a line for each shot, empty cells where it gave nothing. Raises TracelibError."""

@@ -23,10 +23,10 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.montecarlo.spread import are_known, looks
 from analyzer.shots.folder import ShotFolder, copy_inputs, shot_folder
-from analyzer.shots.hosts import FINISH, GIVE_BACK, PROBE, SUSPEND, Host, HostsFile, Load, read_load
-from analyzer.shots.plan import Plan
-from analyzer.shots.shot_execution import Ending, Execution, How, Inputs, control
-from analyzer.shots.shot_records import Book, Kind, Record
+from analyzer.shots.hosts import FINISH, GIVE_BACK, PROBE, SUSPEND, Host, HostLoad, HostsFile, read_load
+from analyzer.shots.plan import ShotPlan
+from analyzer.shots.shot_execution import EndingKind, HostInputs, ShotEnding, ShotExecution, control
+from analyzer.shots.shot_records import ShotBook, ShotOutcome, ShotRecord
 
 _INPUTS = "inputs"
 _TICK_S = 0.1
@@ -45,13 +45,13 @@ class _State:
     """A host, and what the study knows of it."""
 
     host: Host
-    inputs: Inputs
-    running: dict[int, Execution] = field(default_factory=dict)
+    inputs: HostInputs
+    running: dict[int, ShotExecution] = field(default_factory=dict)
     times_s: deque[float] = field(default_factory=lambda: deque(maxlen=_LAST))
     trouble: str = ""  # why it cannot be used; "": it can
     ask_at: float = 0.0  # when it is asked again, by the monotonic clock
     asking: bool = False
-    load: Load | None = None
+    load: HostLoad | None = None
     load_at: float = -np.inf
     fresh: int = 0  # shots that it began since its load was measured
 
@@ -60,11 +60,11 @@ class _State:
         return fmean(self.times_s) if self.times_s else 0.0
 
 
-class Scheduler:
+class ShotScheduler:
     """Runs the shots of a study that have not ended yet."""
 
     def __init__(
-        self, plan: Plan, book: Book, folder: Path, hosts: HostsFile, say: Callable[[str], None],
+        self, plan: ShotPlan, book: ShotBook, folder: Path, hosts: HostsFile, say: Callable[[str], None],
         *, progress: Callable[[str], None] = lambda text: None, now: Callable[[], datetime] = datetime.now,
     ) -> None:  # fmt: skip
         """Prepare a study.
@@ -147,7 +147,7 @@ class Scheduler:
     def _take_hosts(self) -> None:
         """Take up hosts that are new in the file. One that is gone from it ends what it runs, and gets no more."""
         for host in self._file.hosts:
-            state = self._states.setdefault(host.name, _State(host, Inputs(self._folder / _INPUTS)))
+            state = self._states.setdefault(host.name, _State(host, HostInputs(self._folder / _INPUTS)))
             if state.host != host:
                 state.host, state.trouble, state.load = host, "", None
         named = {host.name for host in self._file.hosts}
@@ -277,45 +277,45 @@ class Scheduler:
             if self._plan.job.inputs:
                 inputs.put(host, inputs.place(host, self._folder.name), unwanted)
 
-        def ended(ending: Ending) -> None:
+        def ended(ending: ShotEnding) -> None:
             self._events.put(lambda: self._ended(state, shot, ending))
 
         timeout_s = self._plan.job.timeout_s
-        state.running[shot] = Execution(host, folder, there, timeout_s, ended, bring=bring, adopted=adopted)
+        state.running[shot] = ShotExecution(host, folder, there, timeout_s, ended, bring=bring, adopted=adopted)
         state.running[shot].start()
 
-    def _ended(self, state: _State, shot: int, ending: Ending) -> None:
+    def _ended(self, state: _State, shot: int, ending: ShotEnding) -> None:
         """Keep what a shot gave, or give it to another host."""
         del state.running[shot]
         name = state.host.name
-        if ending.how is How.ENDED:
+        if ending.how is EndingKind.ENDED:
             state.times_s.append(ending.seconds)
             self._keep(shot_folder(self._folder, shot).harvest(self._plan, shot, name, ending.seconds))
         elif self._closing.is_set():
             return
-        elif ending.how is How.HUNG:
+        elif ending.how is EndingKind.HUNG:
             state.times_s.append(ending.seconds)
             said = f"longer than {self._plan.job.timeout_s:g} s"
-            self._keep(Record(shot, Kind.HUNG, name, ending.seconds, {}, said))
-        elif ending.how is How.LOST:
+            self._keep(ShotRecord(shot, ShotOutcome.HUNG, name, ending.seconds, {}, said))
+        elif ending.how is EndingKind.LOST:
             state.inputs.forget()
             self._set_aside(state, ending.said)
             self._lose(shot, name, ending)
         else:
             self._pending.appendleft(shot)
 
-    def _lose(self, shot: int, host: str, ending: Ending) -> None:
+    def _lose(self, shot: int, host: str, ending: ShotEnding) -> None:
         """Have another host run a shot that one has lost; not for ever, as the shot itself may end its hosts."""
         if ending.began:
             self._lost.setdefault(shot, []).append(host)
         hosts = self._lost.get(shot, [])
         if len(hosts) >= self._plan.job.tries:
             said = f"begun {len(hosts)} times and lost ({', '.join(hosts)}: {ending.said})"
-            self._keep(Record(shot, Kind.LOST, host, ending.seconds, {}, said))
+            self._keep(ShotRecord(shot, ShotOutcome.LOST, host, ending.seconds, {}, said))
         else:
             self._pending.appendleft(shot)
 
-    def _keep(self, record: Record) -> None:
+    def _keep(self, record: ShotRecord) -> None:
         row = self._plan.values[record.shot - 1]
         self._book.add(record, self._plan.named(record.shot, row, record.host))
 

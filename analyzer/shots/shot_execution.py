@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 
 from analyzer.shots.folder import ShotFolder
-from analyzer.shots.hosts import Batch, Host
+from analyzer.shots.hosts import BatchSystem, Host
 from analyzer.shots.shell import ALIVE, BEGAN, CUT, ENDED, SCRIPT, STATUS
 from analyzer.shots.study_values import filled
 
@@ -29,7 +29,7 @@ _GRACE_S = 10.0
 _LOOK_S = 0.2
 
 
-class How(Enum):
+class EndingKind(Enum):
     """Outcome of an execution."""
 
     ENDED = "ended"  # the job ended by itself
@@ -39,10 +39,10 @@ class How(Enum):
 
 
 @dataclass(frozen=True)
-class Ending:
+class ShotEnding:
     """The end of an execution. began: the job had begun, so that its own doings may have lost it."""
 
-    how: How
+    how: EndingKind
     began: bool = False
     said: str = ""
     seconds: float = 0.0
@@ -52,7 +52,7 @@ class _HostFailed(Exception):
     pass
 
 
-class Inputs:
+class HostInputs:
     """Inputs of all shots on one host: copied there once, before its first shot."""
 
     def __init__(self, folder: Path) -> None:
@@ -85,11 +85,11 @@ class Inputs:
         self._there = False
 
 
-class Execution:
-    """A shot on a host. `start` begins it; `ended` is called by a thread with its Ending."""
+class ShotExecution:
+    """A shot on a host. `start` begins it; `ended` is called by a thread with its ShotEnding."""
 
     def __init__(
-        self, host: Host, folder: ShotFolder, there: str, timeout_s: float | None, ended: Callable[[Ending], None],
+        self, host: Host, folder: ShotFolder, there: str, timeout_s: float | None, ended: Callable[[ShotEnding], None],
         *, bring: Callable[[Event], None] = lambda unwanted: None, adopted: bool = False,
     ) -> None:  # fmt: skip
         """Prepare an execution.
@@ -150,27 +150,27 @@ class Execution:
         try:
             how, said = self._run()
         except _HostFailed as failed:
-            how, said = How.LOST, str(failed)
+            how, said = EndingKind.LOST, str(failed)
         except OSError as error:
-            how, said = How.LOST, f"{error.strerror or error}"
-        if self._unwanted.is_set() and how is not How.ENDED:
-            how = How.STOPPED
-        self._ended(Ending(how, self._began, said, time.monotonic() - begin))
+            how, said = EndingKind.LOST, f"{error.strerror or error}"
+        if self._unwanted.is_set() and how is not EndingKind.ENDED:
+            how = EndingKind.STOPPED
+        self._ended(ShotEnding(how, self._began, said, time.monotonic() - begin))
 
-    def _run(self) -> tuple[How, str]:
+    def _run(self) -> tuple[EndingKind, str]:
         if self.host.put and not self._adopted:
             self._bring(self._unwanted)
             self.folder.mark_remote(remote=True)
             self._copy(self.host.put)
         batch = self.host.batch
         how, said = self._submitted(batch) if batch else self._watched()
-        if how is How.ENDED and self.host.get:
+        if how is EndingKind.ENDED and self.host.get:
             self._copy(self.host.get)
             self.folder.mark_remote(remote=False)
-        if self.host.work and how is not How.LOST:
+        if self.host.work and how is not EndingKind.LOST:
             control(self.host, f"rm -rf {shlex.quote(self.there)}", self.host.silence_s)
-        if how is How.ENDED and not self.folder.has_ended:
-            return How.LOST, f"{self.folder.path / STATUS} has not come"
+        if how is EndingKind.ENDED and not self.folder.has_ended:
+            return EndingKind.LOST, f"{self.folder.path / STATUS} has not come"
         return how, said
 
     def _copy(self, line: str) -> None:
@@ -183,7 +183,7 @@ class Execution:
 
     # A host that passes on standard input and output
 
-    def _watched(self) -> tuple[How, str]:
+    def _watched(self) -> tuple[EndingKind, str]:
         """Run the shot on a host that hears us all the time."""
         line = self.host.line(f"exec /bin/sh {shlex.quote(f'{self.there}/{SCRIPT}')} watch")
         process = subprocess.Popen(
@@ -198,11 +198,11 @@ class Execution:
                 process.stdin.close()
             _wait(process, _GRACE_S)
             process.stdout.close()
-        if how is How.LOST and (self.folder.path / CUT).exists():
+        if how is EndingKind.LOST and (self.folder.path / CUT).exists():
             said = "its command line did not pass on standard input (ssh -n does not)"
         return how, said
 
-    def _follow(self, process: subprocess.Popen[bytes]) -> tuple[How, str]:
+    def _follow(self, process: subprocess.Popen[bytes]) -> tuple[EndingKind, str]:
         """Read what the host says, until the shot ends or nobody waits for it any more."""
         assert process.stdout is not None
         poll = select.poll()
@@ -210,19 +210,19 @@ class Execution:
         heard, begin, rest, other = time.monotonic(), time.monotonic(), b"", ""
         while True:
             if self._unwanted.is_set():
-                return How.STOPPED, ""
+                return EndingKind.STOPPED, ""
             now = time.monotonic()
             if self._began and self._timeout_s is not None and now - begin - self._spent() > self._timeout_s:
-                return How.HUNG, ""
+                return EndingKind.HUNG, ""
             if now - heard > self.host.silence_s:
-                return How.LOST, f"it has said nothing for {self.host.silence_s:g} s"
+                return EndingKind.LOST, f"it has said nothing for {self.host.silence_s:g} s"
             if not poll.poll(1000 * _LOOK_S):
                 if process.poll() is not None:  # what it started may hold its output open still
-                    return How.LOST, other or f"its command line ended with exit status {process.returncode}"
+                    return EndingKind.LOST, other or f"its command line ended with exit status {process.returncode}"
                 continue
             data = os.read(process.stdout.fileno(), 65536)
             if not data:
-                return How.LOST, other or f"its command line ended with exit status {_wait(process, _GRACE_S)}"
+                return EndingKind.LOST, other or f"its command line ended with exit status {_wait(process, _GRACE_S)}"
             heard = now
             *lines, rest = (rest + data).split(b"\n")
             for line in (line.decode(errors="replace").strip() for line in lines):
@@ -231,13 +231,13 @@ class Execution:
                     if self._paused_at is not None:
                         self._tell("STOP")
                 elif line.startswith(ENDED):
-                    return How.ENDED, ""
+                    return EndingKind.ENDED, ""
                 elif line and line != ALIVE:
                     other = line[:200]
 
     # A batch system
 
-    def _submitted(self, batch: Batch) -> tuple[How, str]:
+    def _submitted(self, batch: BatchSystem) -> tuple[EndingKind, str]:
         """Have a batch system run the shot, and look for its exit status from time to time."""
         name = self.folder.batch_id(batch) if self._adopted else self._submit(batch)
         begin, heard, gone = time.monotonic(), time.monotonic(), False
@@ -250,19 +250,19 @@ class Execution:
                 continue
             heard = now
             if STATUS in files:
-                return How.ENDED, ""
+                return EndingKind.ENDED, ""
             if "began" in files and not self._began:
                 self._began, begin = True, now
             if self._began and self._timeout_s is not None and now - begin > self._timeout_s:
                 self._cancel(batch, name)
-                return How.HUNG, ""
+                return EndingKind.HUNG, ""
             if gone:
                 raise _HostFailed(f"its batch system does not know job {name} any more")
             gone = self._is_gone(batch, name)
         self._cancel(batch, name)
-        return How.STOPPED, ""
+        return EndingKind.STOPPED, ""
 
-    def _submit(self, batch: Batch) -> str:
+    def _submit(self, batch: BatchSystem) -> str:
         """Hand the shot over. The answer goes into a file by itself: it is not lost if we are killed meanwhile."""
         script = shlex.quote(f"{self.there}/{SCRIPT}")
         command = filled(batch.submit, {"script": script, "shot": self.folder.path.name}, self.host.name)
@@ -276,13 +276,13 @@ class Execution:
             raise _HostFailed(f"`{command}` printed no name of a job: {said!r}")
         return name
 
-    def _is_gone(self, batch: Batch, name: str) -> bool:
+    def _is_gone(self, batch: BatchSystem, name: str) -> bool:
         if not batch.alive:
             return False
         code, said = control(self.host, filled(batch.alive, {"id": shlex.quote(name)}, "alive"), self.host.silence_s)
         return bool(code) or not said.strip()
 
-    def _cancel(self, batch: Batch, name: str) -> None:
+    def _cancel(self, batch: BatchSystem, name: str) -> None:
         if batch.cancel and name:
             control(self.host, filled(batch.cancel, {"id": shlex.quote(name)}, "cancel"), self.host.silence_s)
             self.folder.unmark_batch()

@@ -17,7 +17,7 @@ from analyzer.atomic_file import cannot_write
 from analyzer.errors import TracelibError
 
 
-class Kind(Enum):
+class ShotOutcome(Enum):
     """Outcome of a shot."""
 
     GOOD = "good"
@@ -27,7 +27,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Record:
+class ShotRecord:
     """A shot that has ended.
 
     seconds: its response time: from when it was given to a host until its results were here.
@@ -35,7 +35,7 @@ class Record:
     """
 
     shot: int
-    kind: Kind
+    kind: ShotOutcome
     host: str
     seconds: float
     outputs: Mapping[str, float]
@@ -46,7 +46,7 @@ FORMAT = "tracelib-study 1"
 _OTHER = "name another folder with -o, or begin anew with --force"
 
 
-class Book:
+class ShotBook:
     """The shots of a study that have ended."""
 
     def __init__(self, path: Path, question: Mapping[str, Any], reads: str, *, anew: bool = False) -> None:
@@ -61,8 +61,8 @@ class Book:
         Raises:
             TracelibError: It holds the results of another study, another process writes it, it cannot be written.
         """
-        self.records: dict[int, Record] = {}
-        self.unread: dict[int, Record] = {}
+        self.records: dict[int, ShotRecord] = {}
+        self.unread: dict[int, ShotRecord] = {}
         self._reads = reads
         begin = {"format": FORMAT, **question}
         try:
@@ -88,17 +88,24 @@ class Book:
         for number, line in enumerate(lines[1:], 2):
             try:
                 row = json.loads(line)
-                record = Record(
-                    row["shot"], Kind(row["kind"]), row["host"], row["seconds"], row["outputs"], row.get("error", "")
+                record = ShotRecord(
+                    row["shot"],
+                    ShotOutcome(row["kind"]),
+                    row["host"],
+                    row["seconds"],
+                    row["outputs"],
+                    row.get("error", ""),
                 )
                 same = row["reads"] == self._reads
             except (ValueError, TypeError, KeyError):
                 raise TracelibError(f"{path}:{number}: not a shot", _OTHER) from None
             self.records.pop(record.shot, None)
             self.unread.pop(record.shot, None)
-            (self.records if same or record.kind in (Kind.HUNG, Kind.LOST) else self.unread)[record.shot] = record
+            (self.records if same or record.kind in (ShotOutcome.HUNG, ShotOutcome.LOST) else self.unread)[
+                record.shot
+            ] = record
 
-    def add(self, record: Record, values: Mapping[str, float | int | str]) -> None:
+    def add(self, record: ShotRecord, values: Mapping[str, float | int | str]) -> None:
         """Keep a shot. Raises TracelibError where the disk is full."""
         self.records[record.shot] = record
         self.unread.pop(record.shot, None)
@@ -115,7 +122,7 @@ class Book:
 
     def forget_failures(self) -> list[int]:
         """Have shots that gave no result run again; returns them. Their lines stay; the next ones count."""
-        failures = [shot for shot, record in self.records.items() if record.kind is not Kind.GOOD]
+        failures = [shot for shot, record in self.records.items() if record.kind is not ShotOutcome.GOOD]
         for shot in failures:
             del self.records[shot]
         return failures

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 
-class Curve(Protocol):
+class FittedCurve(Protocol):
     """A fitted curve y(P)."""
 
     def value(self, p: float) -> float:
@@ -26,7 +26,7 @@ class Curve(Protocol):
         """Write the curve's formula."""
 
 
-Selector = Callable[[np.ndarray, np.ndarray], Curve]
+Selector = Callable[[np.ndarray, np.ndarray], FittedCurve]
 """Fits a curve to the values at some rank counts, both float64 of shape (runs,); may choose among several."""
 
 
@@ -35,7 +35,7 @@ def _same(x: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Form:
+class CurveForm:
     """link(y) = a + b of(P)."""
 
     name: str
@@ -48,20 +48,20 @@ class Form:
 FORMS = {
     form.name: form
     for form in (
-        Form("log", "{a:.4g} {b} ln P", np.log),
-        Form("power", "exp({a:.4g} {b} ln P)", np.log, np.log, np.exp),
-        Form("exponential", "exp({a:.4g} {b} P)", _same, np.log, np.exp),
+        CurveForm("log", "{a:.4g} {b} ln P", np.log),
+        CurveForm("power", "exp({a:.4g} {b} ln P)", np.log, np.log, np.exp),
+        CurveForm("exponential", "exp({a:.4g} {b} P)", _same, np.log, np.exp),
     )
 }
 """Forms by name: y = a + b ln P; ln y = a + b ln P; ln y = a + b P."""
-LINEAR = Form("linear", "{a:.4g} {b} P", _same)
+LINEAR = CurveForm("linear", "{a:.4g} {b} P", _same)
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """A least-squares line in a form, y > 0 where its link is the logarithm."""
 
-    form: Form
+    form: CurveForm
     intercept: float
     slope: float
     points: int
@@ -91,10 +91,10 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Reciprocal:
+class ReciprocalCurve:
     """1 / y of another curve: so an amount that falls stays above 0."""
 
-    of: Curve
+    of: FittedCurve
 
     def value(self, p: float) -> float:
         value = self.of.value(p)
@@ -108,17 +108,17 @@ class Reciprocal:
         return f"1 / ({self.of.text()})"
 
 
-def fitted(form: Form) -> Selector:
+def fitted(form: CurveForm) -> Selector:
     """Return the selector that always takes this form. It needs two different rank counts."""
 
-    def fit(p: np.ndarray, y: np.ndarray) -> Line:
+    def fit(p: np.ndarray, y: np.ndarray) -> FittedLine:
         x, linked = form.of(np.asarray(p, float)), form.link(np.asarray(y, float))
         mean = float(x.mean())
         spread = float(((x - mean) ** 2).sum())
         slope = float(((x - mean) * (linked - linked.mean())).sum() / spread)
         intercept = float(linked.mean() - slope * mean)
         residual = float(((linked - intercept - slope * x) ** 2).sum())
-        return Line(form, intercept, slope, len(x), mean, spread, residual)
+        return FittedLine(form, intercept, slope, len(x), mean, spread, residual)
 
     return fit
 
@@ -135,7 +135,7 @@ def staying_above(least: float, selector: Selector, at: Sequence[float]) -> Sele
         A selector that takes ln y = a + b ln P then, which has no value below 0.
     """
 
-    def select(p: np.ndarray, y: np.ndarray) -> Curve:
+    def select(p: np.ndarray, y: np.ndarray) -> FittedCurve:
         curve = selector(p, y)
         return curve if min(curve.value(x) for x in at) >= least else fitted(FORMS["power"])(p, y)
 

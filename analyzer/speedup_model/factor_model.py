@@ -12,18 +12,18 @@ from math import log, prod
 from analyzer.efficiency.scaling import WEAK, ComputingWork, kind_of_scaling
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
-from analyzer.speedup_model.factors import Factor, factors_of
-from analyzer.speedup_model.parameters import Parameters
+from analyzer.speedup_model.factors import SpeedupFactor, factors_of
+from analyzer.speedup_model.parameters import SpeedupParameters
 
 NEAR = 0.02
 """A quotient this close to 1 is no cause: measured and modelled speedup are to agree within 1 to 2 %."""
 
 
 @dataclass(frozen=True)
-class Moved:
+class FactorChange:
     """A factor of a run and its quotient to the reference: below 1 it takes speedup away, above 1 it adds some."""
 
-    factor: Factor
+    factor: SpeedupFactor
     before: float
     after: float
     quotient: float
@@ -41,42 +41,42 @@ class Speedup(InNotebook):
     With weak scaling the work grows with the threads: amounts and measured speedup are relative to their number.
     """
 
-    runs: tuple[Parameters, ...]
+    runs: tuple[SpeedupParameters, ...]
     kind: str  # STRONG or WEAK of analyzer.efficiency.scaling
-    factors: tuple[Factor, ...]
+    factors: tuple[SpeedupFactor, ...]
     notes: tuple[str, ...]  # why factors are joined
 
     @property
-    def reference(self) -> Parameters:
+    def reference(self) -> SpeedupParameters:
         return self.runs[0]
 
-    def linear(self, run: Parameters) -> float:
+    def linear(self, run: SpeedupParameters) -> float:
         """Return P / P_0."""
         return run.threads / self.reference.threads
 
-    def measured(self, run: Parameters) -> float:
+    def measured(self, run: SpeedupParameters) -> float:
         """Return S_p = T_p0 / T_p, equation 4.1."""
         return self.reference.period_ns / run.period_ns * self._grown(run)
 
-    def modelled(self, run: Parameters) -> float:
+    def modelled(self, run: SpeedupParameters) -> float:
         """Return equation 4.13: P / P_0 times the quotients."""
         return self.linear(run) * prod(moved.quotient for moved in self.moved(run) if moved.factor.in_model)
 
-    def difference(self, run: Parameters) -> float:
+    def difference(self, run: SpeedupParameters) -> float:
         """Return the relative difference of the measured speedup from the modelled one; positive if the measured is
         larger."""
         return self.measured(run) / self.modelled(run) - 1
 
-    def moved(self, run: Parameters) -> list[Moved]:
+    def moved(self, run: SpeedupParameters) -> list[FactorChange]:
         """Return all factors of a run, in the order of the model."""
         return [self.moved_by(factor, run) for factor in self.factors]
 
-    def undermining(self, run: Parameters) -> Moved | None:
+    def undermining(self, run: SpeedupParameters) -> FactorChange | None:
         """Return the factor with the smallest quotient; None: all are 1 or more, but for NEAR."""
         worst = min(self.moved(run), key=lambda moved: moved.quotient)
         return worst if worst.quotient < 1 - NEAR else None
 
-    def causes(self, run: Parameters) -> list[Moved]:
+    def causes(self, run: SpeedupParameters) -> list[FactorChange]:
         """Return the factors that depart from 1 by more than NEAR, the farthest first.
 
         Source: "the factor whose quotient departs farthest from one is the cause" (section 4.4.2).
@@ -84,18 +84,18 @@ class Speedup(InNotebook):
         found = [moved for moved in self.moved(run) if abs(moved.quotient - 1) > NEAR]
         return sorted(found, key=lambda moved: -moved.distance)
 
-    def moved_by(self, factor: Factor, run: Parameters) -> Moved:
+    def moved_by(self, factor: SpeedupFactor, run: SpeedupParameters) -> FactorChange:
         """Return one factor of a run."""
         before, after = factor.of(self.reference), factor.of(run)
         assert before is not None and after is not None, "factors_of chose it"
         quotient = before * self._grown(run) / after if factor.is_amount else after / before
-        return Moved(factor, before, after, quotient)
+        return FactorChange(factor, before, after, quotient)
 
-    def _grown(self, run: Parameters) -> float:
+    def _grown(self, run: SpeedupParameters) -> float:
         return self.linear(run) if self.kind == WEAK else 1.0
 
 
-def speedup(runs: Sequence[Parameters], kind: str | None = None) -> Speedup:
+def speedup(runs: Sequence[SpeedupParameters], kind: str | None = None) -> Speedup:
     """Compare the runs with the one with the fewest threads; of several the first that is named.
 
     kind: STRONG or WEAK; None: WEAK if the work grew more like the number of threads than stayed the same. Raises
@@ -108,29 +108,29 @@ def speedup(runs: Sequence[Parameters], kind: str | None = None) -> Speedup:
     return Speedup(ordered, kind or kind_of_scaling([_work(run) for run in ordered]), chosen.factors, chosen.notes)
 
 
-def _work(run: Parameters) -> ComputingWork:
+def _work(run: SpeedupParameters) -> ComputingWork:
     """Collect the work of a run as `kind_of_scaling` takes it."""
     instructions = None if run.instructions is None else run.instructions / run.iterations
     return ComputingWork(run.threads, run.period_ns, run.useful_ns / run.iterations, None, run.ipc, None, instructions)
 
 
 @dataclass(frozen=True)
-class Difference:
+class VariantDifference:
     """The second variant relative to the first at one rank count."""
 
-    first: Parameters
-    second: Parameters
+    first: SpeedupParameters
+    second: SpeedupParameters
     speedups: tuple[float, float]  # of each, relative to its own smallest run
     faster: float  # T of the first / T of the second
-    moved: tuple[Moved, ...]  # how the factors themselves differ; their product is `faster`
+    moved: tuple[FactorChange, ...]  # how the factors themselves differ; their product is `faster`
 
     @property
-    def gains(self) -> list[Moved]:
+    def gains(self) -> list[FactorChange]:
         """The factors that are better in the second, the most important first."""
         return sorted((m for m in self.moved if m.quotient > 1 + NEAR), key=lambda m: -m.distance)
 
     @property
-    def losses(self) -> list[Moved]:
+    def losses(self) -> list[FactorChange]:
         """Factors that are worse in the second variant."""
         return sorted((m for m in self.moved if m.quotient < 1 - NEAR), key=lambda m: -m.distance)
 
@@ -147,10 +147,10 @@ class Variants(InNotebook):
 
     first: Speedup
     second: Speedup
-    differences: tuple[Difference, ...]
+    differences: tuple[VariantDifference, ...]
 
 
-def variants(first: list[Parameters], second: list[Parameters], kind: str | None = None) -> Variants:
+def variants(first: list[SpeedupParameters], second: list[SpeedupParameters], kind: str | None = None) -> Variants:
     """Compare two variants. Raises TracelibError if one has fewer than two runs, or they share no rank count."""
     chosen = factors_of([*first, *second])
     both = [speedup(runs, kind) for runs in (first, second)]
@@ -161,5 +161,7 @@ def variants(first: list[Parameters], second: list[Parameters], kind: str | None
     found = []
     for a, b in pairs:
         pair = Speedup((a, b), one.kind, chosen.factors, chosen.notes)
-        found.append(Difference(a, b, (one.measured(a), other.measured(b)), pair.measured(b), tuple(pair.moved(b))))
+        found.append(
+            VariantDifference(a, b, (one.measured(a), other.measured(b)), pair.measured(b), tuple(pair.moved(b)))
+        )
     return Variants(one, other, tuple(found))

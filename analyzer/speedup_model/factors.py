@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from analyzer.speedup_model.parameters import Parameters
+from analyzer.speedup_model.parameters import SpeedupParameters
 
-Value = Callable[[Parameters], float | None]
+Value = Callable[[SpeedupParameters], float | None]
 
 
 @dataclass(frozen=True)
-class Factor:
+class SpeedupFactor:
     """One factor of the product.
 
     value: of a run. An efficiency is a share of 1 and the larger the better; of an amount (`is_amount`, as
@@ -30,63 +30,65 @@ class Factor:
     is_share: bool = False  # never more than 1
     in_model: bool = True  # False: equation 4.13 takes it as constant
 
-    def of(self, run: Parameters) -> float | None:
+    def of(self, run: SpeedupParameters) -> float | None:
         """Return the value of a run; None if it is not known or not more than 0."""
         value = self.value(run)
         return value if value and value > 0 else None
 
 
-TRANSFER = Factor(
+TRANSFER = SpeedupFactor(
     "transfer",
     "real communication",
     lambda run: run.transfer,
     "a larger share of the time goes to communication that computation does not overlap",
     is_share=True,
 )
-DEPENDENCIES = Factor(
+DEPENDENCIES = SpeedupFactor(
     "dependencies",
     "micro load balance",
     lambda run: run.dependencies,
     "ranks wait more for each other along the way, which no faster network cures",
     is_share=True,
 )
-COMMUNICATION = Factor(
+COMMUNICATION = SpeedupFactor(
     "communication",
     "communication",
     lambda run: run.communication,
     "even the rank that computes longest spends a larger share of the time in MPI",
     is_share=True,
 )
-BALANCE = Factor(
+BALANCE = SpeedupFactor(
     "balance",
     "load balance",
     lambda run: run.balance,
     "the computation is spread less evenly over the ranks",
     is_share=True,
 )
-IPC = Factor("ipc", "instructions per cycle", lambda run: run.ipc, "each core executes fewer instructions per cycle")
-INSTRUCTIONS = Factor(
+IPC = SpeedupFactor(
+    "ipc", "instructions per cycle", lambda run: run.ipc, "each core executes fewer instructions per cycle"
+)
+INSTRUCTIONS = SpeedupFactor(
     "instructions",
     "instructions",
     lambda run: None if run.instructions is None else run.instructions / run.iterations,
     "the ranks together execute more instructions: work is replicated",
     is_amount=True,
 )
-COMPUTING = Factor(
+COMPUTING = SpeedupFactor(
     "computation",
     "computing time",
     lambda run: run.useful_ns / run.iterations,
     "the ranks together compute longer: more instructions, or slower ones",
     is_amount=True,
 )
-CPU_TIME = Factor(
+CPU_TIME = SpeedupFactor(
     "computation",
     "computing CPU time",
     lambda run: None if run.cpu_share is None else run.useful_ns * run.cpu_share / run.iterations,
     "the ranks together need more CPU time: more instructions, or slower ones",
     is_amount=True,
 )
-CPU_SHARE = Factor(
+CPU_SHARE = SpeedupFactor(
     "cpu",
     "share of a CPU",
     lambda run: run.cpu_share,
@@ -95,12 +97,12 @@ CPU_SHARE = Factor(
 )
 
 
-def _rate(run: Parameters) -> float | None:
+def _rate(run: SpeedupParameters) -> float | None:
     """Return cycles per ns of useful time."""
     return run.instructions / (run.ipc * run.useful_ns) if run.instructions and run.ipc else None
 
 
-CLOCK = Factor(
+CLOCK = SpeedupFactor(
     "clock",
     "cycles per second",
     _rate,
@@ -110,21 +112,21 @@ CLOCK = Factor(
 
 
 @dataclass(frozen=True)
-class Chosen:
+class CommonFactors:
     """The factors that all runs have, in the order of equation 4.13, and why others are joined or left out."""
 
-    factors: tuple[Factor, ...]
+    factors: tuple[SpeedupFactor, ...]
     notes: tuple[str, ...]
 
 
-def factors_of(runs: Sequence[Parameters]) -> Chosen:
+def factors_of(runs: Sequence[SpeedupParameters]) -> CommonFactors:
     """Return the finest factors of which every run knows the value."""
     notes: list[str] = []
 
-    def known(*factors: Factor) -> bool:
+    def known(*factors: SpeedupFactor) -> bool:
         return all(factor.of(run) is not None for run in runs for factor in factors)
 
-    network: tuple[Factor, ...] = (TRANSFER, DEPENDENCIES)
+    network: tuple[SpeedupFactor, ...] = (TRANSFER, DEPENDENCIES)
     if not known(*network):
         why = next((f"{run.file}: {run.not_replayed}" for run in runs if run.ideal_ns is None), "")
         notes.append(
@@ -133,7 +135,7 @@ def factors_of(runs: Sequence[Parameters]) -> Chosen:
         )
         network = (COMMUNICATION,)
     if known(IPC, INSTRUCTIONS):
-        return Chosen((*network, BALANCE, IPC, INSTRUCTIONS, CLOCK), tuple(notes))
+        return CommonFactors((*network, BALANCE, IPC, INSTRUCTIONS, CLOCK), tuple(notes))
     lacking = [run.file for run in runs if INSTRUCTIONS.of(run) is None]
     counted = "in no run" if len(lacking) == len(runs) else f"in some runs, but not in {', '.join(lacking)}"
     notes.append(
@@ -141,5 +143,5 @@ def factors_of(runs: Sequence[Parameters]) -> Chosen:
         "the modelled speedup equals the measured one by construction."
     )
     if known(CPU_SHARE) and any((run.cpu_share or 1) < 1 for run in runs):
-        return Chosen((*network, BALANCE, CPU_SHARE, CPU_TIME), tuple(notes))
-    return Chosen((*network, BALANCE, COMPUTING), tuple(notes))
+        return CommonFactors((*network, BALANCE, CPU_SHARE, CPU_TIME), tuple(notes))
+    return CommonFactors((*network, BALANCE, COMPUTING), tuple(notes))

@@ -25,7 +25,7 @@ Method = Callable[[int], Mapping[str, float | None]]
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutErrors:
     """Errors of each method at rank counts that were held out.
 
     Attributes:
@@ -46,7 +46,7 @@ class HeldOut:
         return MODEL if self.errors[MODEL] <= max(margin * self.errors[best], SCATTER) else best
 
 
-def held_out(ranks: np.ndarray, measured: np.ndarray, predicted: Method) -> HeldOut | None:
+def held_out(ranks: np.ndarray, measured: np.ndarray, predicted: Method) -> HeldOutErrors | None:
     """Predict the largest rank counts from the smaller ones.
 
     Args:
@@ -71,7 +71,7 @@ def held_out(ranks: np.ndarray, measured: np.ndarray, predicted: Method) -> Held
                 off.setdefault(method, []).append(error)
                 growth.setdefault(method, []).append(error / step)
     whole = [method for method, errors in off.items() if len(errors) == len(at)]
-    return HeldOut(
+    return HeldOutErrors(
         tuple(int(ranks[i]) for i in at),
         {method: float(np.mean(off[method])) for method in whole},
         {method: max(growth[method]) for method in whole},

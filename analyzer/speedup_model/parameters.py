@@ -29,7 +29,7 @@ from analyzer.trace.trace import check_computing
 
 
 @dataclass(frozen=True)
-class Parameters:
+class SpeedupParameters:
     """One run, or one section of it, over `iterations` repetitions; times in ns, None: not known.
 
     T is `span_ns`, t_i the useful time of thread i, T_ideal the span on the ideal network.
@@ -82,7 +82,7 @@ def parameters(
     region: str | None = None,
     eager_limit: int | None = None,
     iterations: Iterations | None = None,
-) -> Parameters:
+) -> SpeedupParameters:
     """Measure a run for the speedup model. Collective over the team.
 
     The section is the time between the end of MPI_Init and the begin of MPI_Finalize, or all visits of a region, or
@@ -116,14 +116,14 @@ def parameters(
     return found
 
 
-def _of_run(trace: Trace, team: Team, eager_limit: int | None) -> Parameters:
+def _of_run(trace: Trace, team: Team, eager_limit: int | None) -> SpeedupParameters:
     begin, end = section_bounds(trace, team)
     useful = useful_within(trace, team, begin, end)
     counts, had = useful_counts(trace, team), cpu_use(trace, team)
     per_ns = counts.instructions / counts.time_ns if counts.time_ns and counts.ipc else None
     computing = had.computing_ns.sum() if had else 0
     ideal = _ideal_section(trace, team, eager_limit)
-    return Parameters(
+    return SpeedupParameters(
         file=str(trace.path),
         ranks=trace.size,
         threads=len(useful),
@@ -140,7 +140,7 @@ def _of_run(trace: Trace, team: Team, eager_limit: int | None) -> Parameters:
     )
 
 
-def _of_iterations(trace: Trace, team: Team, iterations: Iterations, eager_limit: int | None) -> Parameters:
+def _of_iterations(trace: Trace, team: Team, iterations: Iterations, eager_limit: int | None) -> SpeedupParameters:
     found = _of_region(WithRegion(trace, iterations), team, NAME, eager_limit)
     counts, had = useful_counts(trace, team), cpu_use(trace, team)
     per_ns = counts.instructions / counts.time_ns if counts.time_ns and counts.ipc else None
@@ -164,7 +164,7 @@ def _ideal_section(trace: Trace, team: Team, eager_limit: int | None) -> IdealRe
     return ideal_of_program(trace, program, team, eager_limit)
 
 
-def _of_region(trace: Trace, team: Team, region: str, eager_limit: int | None) -> Parameters:
+def _of_region(trace: Trace, team: Team, region: str, eager_limit: int | None) -> SpeedupParameters:
     names = trace.extra(Regions).names
     if region not in names:
         known = f"it has {', '.join(names[:12])}" if names else "name them in the program: docs/regions.md"
@@ -175,7 +175,7 @@ def _of_region(trace: Trace, team: Team, region: str, eager_limit: int | None) -
         raise TracelibError(f"{trace.path}: no rank enters region {region!r}")
     (one,) = found
     e = one.efficiency
-    return Parameters(
+    return SpeedupParameters(
         file=str(trace.path),
         ranks=trace.size,
         threads=one.threads,

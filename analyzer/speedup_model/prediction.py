@@ -17,17 +17,17 @@ from analyzer.in_notebook import InNotebook
 from analyzer.speedup_model.extrapolation import (
     FORMS,
     LINEAR,
-    Curve,
-    Reciprocal,
+    FittedCurve,
+    ReciprocalCurve,
     Selector,
     baselines,
     fitted,
     staying_above,
 )
 from analyzer.speedup_model.factor_model import NEAR, WEAK, Speedup, speedup
-from analyzer.speedup_model.factors import Factor
-from analyzer.speedup_model.held_out import MODEL, HeldOut, held_out
-from analyzer.speedup_model.parameters import Parameters
+from analyzer.speedup_model.factors import SpeedupFactor
+from analyzer.speedup_model.held_out import MODEL, HeldOutErrors, held_out
+from analyzer.speedup_model.parameters import SpeedupParameters
 
 CONFIDENCE = 0.9
 """Share of new measurements that an interval is to hold."""
@@ -39,7 +39,7 @@ _SEED = 4093
 
 
 @dataclass(frozen=True)
-class Interval:
+class PredictionInterval:
     """A value, and from where to where a new measurement is expected; None: too few runs to say."""
 
     value: float
@@ -51,23 +51,23 @@ class Interval:
 class PredictedFactor:
     """A factor at more ranks: `value` as in the runs (an amount: relative to the reference), and its quotient."""
 
-    factor: Factor
-    value: Interval
+    factor: SpeedupFactor
+    value: PredictionInterval
     quotient: float
     floored: bool  # its curve fell below LEAST
 
 
 @dataclass(frozen=True)
-class Predicted:
+class PredictedRun:
     """A rank count that was not fitted."""
 
     ranks: int
     linear: float
     factors: tuple[PredictedFactor, ...]
-    speedup: Interval  # factor by factor
+    speedup: PredictionInterval  # factor by factor
     method: str  # the one that is taken: MODEL, or a baseline that foresaw held-out runs better
-    expected: Interval  # the speedup by that method; at least as wide as held-out runs were off
-    period_ns: Interval  # of `expected`
+    expected: PredictionInterval  # the speedup by that method; at least as wide as held-out runs were off
+    period_ns: PredictionInterval  # of `expected`
     baselines: dict[str, float | None]  # speedup by method
     measured: float | None  # speedup of a run of so many ranks, where there is one
     observed_worst: str | None  # key of the factor that undermines that run most
@@ -84,19 +84,19 @@ class Predicted:
 
 
 @dataclass(frozen=True)
-class Prediction(InNotebook):
+class SpeedupPrediction(InNotebook):
     """Predicted speedups and factors, with the runs to which they were fitted."""
 
     fitted: Speedup
-    curves: tuple[tuple[Factor, Curve], ...]
-    bounded: tuple[Factor, ...]  # the curve that was asked for would fall below 0: theirs is ln y = a + b ln P
-    held_out: HeldOut | None  # None: too few rank counts to hold one out
-    predicted: tuple[Predicted, ...]
+    curves: tuple[tuple[SpeedupFactor, FittedCurve], ...]
+    bounded: tuple[SpeedupFactor, ...]  # the curve that was asked for would fall below 0: theirs is ln y = a + b ln P
+    held_out: HeldOutErrors | None  # None: too few rank counts to hold one out
+    predicted: tuple[PredictedRun, ...]
 
 
 def predict(
-    runs: Sequence[Parameters], ranks: Sequence[int], selector: Selector, kind: str | None = None
-) -> Prediction:
+    runs: Sequence[SpeedupParameters], ranks: Sequence[int], selector: Selector, kind: str | None = None
+) -> SpeedupPrediction:
     """Extrapolate the factors to each of `ranks`. A run at one of these rank counts is not fitted, but compared.
 
     Only the factors of equation 4.13 are extrapolated, the clock is taken as constant.
@@ -136,10 +136,10 @@ def predict(
         _at(model, curves, shown, number, of_number, held.get(number))
         for number, of_number in zip(ranks, linear, strict=True)
     ]
-    return Prediction(model, curves, tuple(bounded), shown, tuple(found))
+    return SpeedupPrediction(model, curves, tuple(bounded), shown, tuple(found))
 
 
-def _held_out(model: Speedup, factors: Sequence[Factor], selector: Selector) -> HeldOut | None:
+def _held_out(model: Speedup, factors: Sequence[SpeedupFactor], selector: Selector) -> HeldOutErrors | None:
     """Predict each of the largest runs by all methods from the smaller ones."""
     p = np.array([run.ranks for run in model.runs], float)
     measured = np.array([model.measured(run) for run in model.runs])
@@ -156,7 +156,9 @@ def _held_out(model: Speedup, factors: Sequence[Factor], selector: Selector) -> 
     return held_out(p, measured, by_method)
 
 
-def _curve(model: Speedup, factor: Factor, p: np.ndarray, selector: Selector, at: Sequence[float]) -> Curve:
+def _curve(
+    model: Speedup, factor: SpeedupFactor, p: np.ndarray, selector: Selector, at: Sequence[float]
+) -> FittedCurve:
     """Fit the curve of a factor.
 
     A share or a rate is fitted as it is, an amount relative to the reference (with weak scaling per rank), or the
@@ -167,14 +169,15 @@ def _curve(model: Speedup, factor: Factor, p: np.ndarray, selector: Selector, at
         return selector(p, np.array([factor.of(run) or 0.0 for run in model.runs]))
     quotients = np.array([model.moved_by(factor, run).quotient for run in model.runs])
     if quotients[p.argmax()] > quotients[p.argmin()]:
-        return Reciprocal(selector(p, quotients))
+        return ReciprocalCurve(selector(p, quotients))
     return selector(p, 1 / quotients)
 
 
 def _at(
-    model: Speedup, curves: Sequence[tuple[Factor, Curve]], shown: HeldOut | None, ranks: int, linear: float,
-    run: Parameters | None,
-) -> Predicted:  # fmt: skip
+    model: Speedup, curves: Sequence[tuple[SpeedupFactor, FittedCurve]], shown: HeldOutErrors | None,
+    ranks: int, linear: float,
+    run: SpeedupParameters | None,
+) -> PredictedRun:  # fmt: skip
     rng = np.random.default_rng(_SEED)
     found, drawn, product = [], np.full(_DRAWS, linear), linear
     sure = True
@@ -184,7 +187,7 @@ def _at(
         kept = _possible(factor, np.asarray(value))
         quotient = float(_quotient(model, factor, kept))
         product *= quotient
-        interval = Interval(float(kept), None, None)
+        interval = PredictionInterval(float(kept), None, None)
         if draws is None:
             sure = False
         else:
@@ -192,7 +195,7 @@ def _at(
             drawn = drawn * _quotient(model, factor, possible)
             interval = _interval(float(kept), possible)
         found.append(PredictedFactor(factor, interval, quotient, floored=value < LEAST))
-    s = _interval(product, drawn) if sure else Interval(product, None, None)
+    s = _interval(product, drawn) if sure else PredictionInterval(product, None, None)
     p = np.array([r.ranks for r in model.runs], float)
     measured = np.array([model.measured(r) for r in model.runs])
     worst = model.undermining(run) if run else None
@@ -201,7 +204,7 @@ def _at(
     expected = s if method == MODEL else _by_baseline(method, p, measured, ranks, others, rng)
     if shown:
         expected = _widened(expected, shown.growth[method] * max(log(ranks / p.max()), 0.0))
-    return Predicted(
+    return PredictedRun(
         ranks,
         linear,
         tuple(found),
@@ -218,36 +221,36 @@ def _at(
 def _by_baseline(
     method: str, p: np.ndarray, measured: np.ndarray, ranks: int, values: dict[str, float | None],
     rng: np.random.Generator,
-) -> Interval:  # fmt: skip
+) -> PredictionInterval:  # fmt: skip
     """Return the speedup by a baseline that can be had; a parabola has no interval of its own."""
     value = max(values[method] or 0.0, LEAST)
     lines = {"linear": LINEAR, "log-linear": FORMS["log"]}
     drawn = fitted(lines[method])(p, measured).drawn(ranks, _DRAWS, rng) if method in lines else None
-    return Interval(value, None, None) if drawn is None else _interval(value, np.maximum(drawn, LEAST))
+    return PredictionInterval(value, None, None) if drawn is None else _interval(value, np.maximum(drawn, LEAST))
 
 
-def _widened(interval: Interval, off: float) -> Interval:
+def _widened(interval: PredictionInterval, off: float) -> PredictionInterval:
     """Widen an interval to at least `off` of ln of the value on both sides."""
     least, most = interval.value * exp(-off), interval.value * exp(off)
-    return Interval(interval.value, min(interval.low or least, least), max(interval.high or most, most))
+    return PredictionInterval(interval.value, min(interval.low or least, least), max(interval.high or most, most))
 
 
-def _possible(factor: Factor, values: np.ndarray) -> np.ndarray:
+def _possible(factor: SpeedupFactor, values: np.ndarray) -> np.ndarray:
     """Return the possible values: shares lie in (0, 1], amounts and rates above 0."""
     return np.clip(values, LEAST, 1.0 if factor.is_share else None)
 
 
-def _quotient(model: Speedup, factor: Factor, value: np.ndarray) -> np.ndarray:
+def _quotient(model: Speedup, factor: SpeedupFactor, value: np.ndarray) -> np.ndarray:
     return 1 / value if factor.is_amount else value / (factor.of(model.reference) or 1.0)
 
 
-def _interval(value: float, drawn: np.ndarray) -> Interval:
+def _interval(value: float, drawn: np.ndarray) -> PredictionInterval:
     low, high = np.quantile(drawn, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
-    return Interval(value, float(min(low, value)), float(max(high, value)))
+    return PredictionInterval(value, float(min(low, value)), float(max(high, value)))
 
 
-def _times(model: Speedup, linear: float, s: Interval) -> Interval:
+def _times(model: Speedup, linear: float, s: PredictionInterval) -> PredictionInterval:
     """Return T(P) = T_p0 / S; with weak scaling for the larger work."""
     base = model.reference.period_ns * (linear if model.kind == WEAK else 1.0)
     low, high = (None if bound is None else base / bound for bound in (s.high, s.low))
-    return Interval(base / s.value, low, high)
+    return PredictionInterval(base / s.value, low, high)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.trace.records import EVENT
-from tracelib.schema.node import SYSTEM, Kind
+from tracelib.schema.node import SYSTEM, SampleKind
 
 BUSY = "cpu_busy"
 """Derived quantity: share of the CPU time that is neither idle nor waits for a disk."""
@@ -38,7 +38,7 @@ EVENT_TYPES: dict[str, tuple[int, str]] = {
 _PER_UNIT = {"processes": 100}  # loads are small numbers, and events are integers
 _PER_WHOLE = 10000  # shares: hundredths of a percent
 
-_CPU_TIMES = tuple(name for name, (_, kind) in SYSTEM.items() if kind is Kind.CPU_TIME)
+_CPU_TIMES = tuple(name for name, (_, kind) in SYSTEM.items() if kind is SampleKind.CPU_TIME)
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ class NodeSamples:
 
 def _numbers(samples: NodeSamples, name: str) -> np.ndarray:
     """Return a quantity in the numbers of events: gauges at each sample, other quantities at each but the first."""
-    unit, kind = SYSTEM.get(name, ("", Kind.CPU_TIME))
-    if kind is Kind.CPU_TIME:
+    unit, kind = SYSTEM.get(name, ("", SampleKind.CPU_TIME))
+    if kind is SampleKind.CPU_TIME:
         values = samples.cpu_share(name) * _PER_WHOLE
     else:
-        values = samples.values[name] if kind is Kind.GAUGE else samples.increase(name)
+        values = samples.values[name] if kind is SampleKind.GAUGE else samples.increase(name)
         values = values * _PER_UNIT.get(unit, 1)
     return np.rint(values).astype(np.int64)
 

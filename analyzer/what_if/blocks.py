@@ -21,7 +21,7 @@ from analyzer.trace import CallPaths, Regions, Trace
 
 
 @dataclass(frozen=True)
-class Blocks:
+class BlockProgram:
     """A program whose operations say which block their burst is of, and which blocks each part consists of."""
 
     program: Program
@@ -52,7 +52,7 @@ class Blocks:
         return found
 
 
-def blocks_of_regions(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> Blocks:
+def blocks_of_regions(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> BlockProgram:
     """Make a part for each region of the trace that computes anything, with the regions inside it.
 
     ranks: on others there are no parts.
@@ -109,7 +109,7 @@ class _Contexts:
 
 def blocks_between_calls(
     trace: Trace, program: Program, ranks: frozenset[int] | None = None, chosen: np.ndarray | None = None
-) -> Blocks:
+) -> BlockProgram:
     """Make a part for the computation between each two calls that follow each other.
 
     If the places of both are known, it is named by the code between them ("computing at smooth.c:40-61 in smooth before
@@ -227,8 +227,8 @@ def _calls(
     return found, np.zeros(len(found), np.int64)
 
 
-def _blocks(program: Program, names: tuple[str, ...], member: np.ndarray) -> Blocks:
+def _blocks(program: Program, names: tuple[str, ...], member: np.ndarray) -> BlockProgram:
     computing = np.zeros(member.shape[1], np.int64)
     for ops in pieces(program):
         np.add.at(computing, ops["block"], ops["burst"])
-    return Blocks(program, names, member, computing)
+    return BlockProgram(program, names, member, computing)

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from analyzer.machine.cfg import Module
+from analyzer.machine.cfg import CfgModule
 from analyzer.operations.region_events import region_of_each
 from analyzer.program.model import Program, rewritten
 from analyzer.program.operation import OperationKind
 
 
-def with_modules(program: Program, modules: Sequence[Module]) -> Program:
+def with_modules(program: Program, modules: Sequence[CfgModule]) -> Program:
     """Return the program with the bursts in each module `ratio` times as long; a negative one: -ratio seconds each.
 
     An event of the module's type and value begins it, one of that type and value 0 ends the innermost that is open. In
@@ -41,7 +41,7 @@ def with_modules(program: Program, modules: Sequence[Module]) -> Program:
     return replace(divided, factors=np.array([1.0, *(_factor(row, modules) for row in numbers)]))
 
 
-def _open_after(events: np.ndarray, module: Module) -> np.ndarray:
+def _open_after(events: np.ndarray, module: CfgModule) -> np.ndarray:
     """Mark the events (OP) after which a module is open."""
     mine = events["tag"] == module.type
     value = events["other"][mine]
@@ -50,7 +50,7 @@ def _open_after(events: np.ndarray, module: Module) -> np.ndarray:
     return np.cumsum(steps) > 0
 
 
-def _factor(row: bytes, modules: Sequence[Module]) -> float:
+def _factor(row: bytes, modules: Sequence[CfgModule]) -> float:
     inside = np.unpackbits(np.frombuffer(row, np.uint8))[: len(modules)].astype(bool)
     ratios = [module.ratio for module, open_ in zip(modules, inside, strict=True) if open_]
     fixed = [ratio for ratio in ratios if ratio < 0]

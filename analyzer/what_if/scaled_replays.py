@@ -14,7 +14,7 @@ from analyzer.in_notebook import InNotebook
 from analyzer.machine.description import Machine
 from analyzer.parallel import Team
 from analyzer.replay.replays import end_times_of
-from analyzer.what_if.blocks import Blocks
+from analyzer.what_if.blocks import BlockProgram
 
 WHOLE = 0.9
 """Share of all computation from which a part counts as nearly the whole program."""
@@ -72,14 +72,18 @@ class WhatIf(InNotebook):
         return self.before_ns * (1 - self.share)
 
 
-def what_if(blocks: Blocks, machine: Machine, factors: dict[int, float], team: Team, jobs: int | None = None) -> WhatIf:
+def what_if(
+    blocks: BlockProgram, machine: Machine, factors: dict[int, float], team: Team, jobs: int | None = None
+) -> WhatIf:
     """Replay the run with the bursts of some parts (by index in `blocks`) multiplied by factors."""
     programs = [blocks.scaled(chosen) for chosen in ({}, factors, dict.fromkeys(factors, 0.0))]
     before, after, free = end_times_of(programs, machine, team, jobs)
     return _found(blocks, factors, before, after, free)
 
 
-def each_for_free(blocks: Blocks, machine: Machine, most: int, team: Team, jobs: int | None = None) -> list[WhatIf]:
+def each_for_free(
+    blocks: BlockProgram, machine: Machine, most: int, team: Team, jobs: int | None = None
+) -> list[WhatIf]:
     """Replay the run as if each of the longest parts alone took no time, at most `most` of them.
 
     The most useful part is first.
@@ -92,7 +96,7 @@ def each_for_free(blocks: Blocks, machine: Machine, most: int, team: Team, jobs:
     return sorted(found, key=lambda one: (one.free_ns, -one.inside_ns, one.names))
 
 
-def _found(blocks: Blocks, factors: dict[int, float], before: int, after: int, free: int) -> WhatIf:
+def _found(blocks: BlockProgram, factors: dict[int, float], before: int, after: int, free: int) -> WhatIf:
     inside = np.asarray(blocks.member[list(factors)].any(axis=0))
     times, scale = blocks.computing_ns[inside], blocks.block_factors(factors)[inside]
     return WhatIf(
@@ -101,7 +105,7 @@ def _found(blocks: Blocks, factors: dict[int, float], before: int, after: int, f
     )  # fmt: skip
 
 
-def _inner_ns(blocks: Blocks, inside: np.ndarray) -> int:
+def _inner_ns(blocks: BlockProgram, inside: np.ndarray) -> int:
     """Return the computation in the parts that lie inside these blocks, and are not all of them."""
     within = ~(blocks.member & ~inside).any(axis=1)
     smaller = (blocks.computing_ns * blocks.member).sum(axis=1) < blocks.computing_ns[inside].sum()

@@ -72,7 +72,7 @@ def _check_complete(found: Findings) -> None:
     if found.problems:
         raise TracelibError(f"{found.path}: {found.problems[0].line}", "only a run with all of its ranks can be packed")
     for file in found.files:
-        if file.attributes["state"] == schema.State.RECORDING:
+        if file.attributes["state"] == schema.ProcessState.RECORDING:
             text = f"{found.path}: rank {file.rank} was killed or is still running"
             raise TracelibError(text, "`tracelib recover` first adds to its file what its buffer held")
 

@@ -82,7 +82,7 @@ def write_run(
 
 
 def _attributes(trace: Trace, rank: int, numbers: Mapping[str, int], clock: str) -> list[bytes]:
-    whole = {"rank": rank, "size": trace.size, "pid": rank + 1, "state": int(schema.State.FINALIZED)}
+    whole = {"rank": rank, "size": trace.size, "pid": rank + 1, "state": int(schema.ProcessState.FINALIZED)}
     numbers = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0) | dict(numbers) | whole
     node = int(trace.nodes.of_rank[rank])
     host = trace.nodes.names[node] if node < len(trace.nodes.names) else ""

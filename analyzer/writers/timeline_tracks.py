@@ -12,7 +12,7 @@ import numpy as np
 from analyzer.trace import Regions, Trace
 from analyzer.trace.paraver import TYPE_LABELS
 from analyzer.trace.system import NodeSamples
-from tracelib.schema.node import SYSTEM, Kind
+from tracelib.schema.node import SYSTEM, SampleKind
 
 _NS = 1e9
 
@@ -24,11 +24,11 @@ def node_tracks(samples: NodeSamples) -> Iterator[tuple[str, np.ndarray, np.ndar
     %, or something per second; it is 0 from the last sample on.
     """
     for name in samples.quantities:
-        unit, kind = SYSTEM.get(name, ("", Kind.CPU_TIME))
-        if kind is Kind.GAUGE:
+        unit, kind = SYSTEM.get(name, ("", SampleKind.CPU_TIME))
+        if kind is SampleKind.GAUGE:
             yield f"{name} ({unit})", samples.time, samples.values[name].astype(np.float64)
             continue
-        if kind is Kind.CPU_TIME:
+        if kind is SampleKind.CPU_TIME:
             text, rates = f"{name} (%)", 100 * samples.cpu_share(name)
         else:
             took = np.diff(samples.time) / _NS

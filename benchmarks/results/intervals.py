@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.representative.sampling import Errors, sweep
-from analyzer.representative.series import Metric
+from analyzer.representative.sampling import SamplingErrors, sweep
+from analyzer.representative.series import StepMetric
 from benchmarks.results.published import table
 from benchmarks.results.rows import Part, Row, listed, percent
 from benchmarks.results.sampling import series_of
@@ -52,7 +52,7 @@ def _printed(name: str, period: int) -> Row:
     return Row(f"{name}: R, 2R", f"{once}, {twice}", f"{period}, {2 * period}", note)
 
 
-def _variances(cpi: Metric) -> Row:
+def _variances(cpi: StepMetric) -> Row:
     """Compute figure 5.4: how much samples of three lengths differ."""
     spread = {}
     for steps in SAMPLINGS:
@@ -63,7 +63,7 @@ def _variances(cpi: Metric) -> Row:
     return Row(f"Applu: variance of samples of {listed(SAMPLINGS)} steps", "lowest at 51", f"lowest at {lowest}", text)
 
 
-def _errors(name: str, period: int, found: list[Errors]) -> list[Row]:
+def _errors(name: str, period: int, found: list[SamplingErrors]) -> list[Row]:
     said = []
     for way in WAYS:
         steps, errors = zip(*((one.steps, off) for one in found if (off := getattr(one, way)) is not None), strict=True)

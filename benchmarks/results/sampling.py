@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analyzer.representative.series import Metric
+from analyzer.representative.series import StepMetric
 from analyzer.representative.subset import SHARES, error, lengths, representative
 from benchmarks.results.published import table
 from benchmarks.results.rows import Part, Row, listed, percent
@@ -20,7 +20,7 @@ PLANTED = (
 )
 
 
-def series_of(period: float, steps: int, seed: int) -> tuple[Metric, Metric]:
+def series_of(period: float, steps: int, seed: int) -> tuple[StepMetric, StepMetric]:
     """Draw CPI and misses; period NaN: random walks."""
     random = np.random.default_rng(seed)
     if np.isnan(period):
@@ -35,9 +35,9 @@ def series_of(period: float, steps: int, seed: int) -> tuple[Metric, Metric]:
     return found[0], found[1]
 
 
-def _column(name: str, values: np.ndarray) -> Metric:
+def _column(name: str, values: np.ndarray) -> StepMetric:
     values = np.abs(values)
-    return Metric(name, values, np.ones(len(values)))
+    return StepMetric(name, values, np.ones(len(values)))
 
 
 def part() -> Part:

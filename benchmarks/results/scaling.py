@@ -13,7 +13,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.speedup_model.extrapolation import FORMS, fitted
 from analyzer.speedup_model.factor_model import speedup, variants
-from analyzer.speedup_model.parameters import Parameters, parameters
+from analyzer.speedup_model.parameters import SpeedupParameters, parameters
 from analyzer.speedup_model.prediction import predict
 from benchmarks.results.rows import Part, Row, listed, percent
 
@@ -33,7 +33,7 @@ CURVES = {
 """How much of each factor is lost with each step of ln(P / 16), and the two factors that the thesis names."""
 
 
-def run_of(folder: Path, name: str, ranks: int, factors: tuple[float, ...]) -> Parameters:
+def run_of(folder: Path, name: str, ranks: int, factors: tuple[float, ...]) -> SpeedupParameters:
     """Write a trace with this number of ranks and these factors, and measure it."""
     transfer, dependencies, balance, ipc, instructions = factors
     useful = WORK_NS * instructions / ipc

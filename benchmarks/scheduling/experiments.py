@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from analyzer.machine.description import Machine, Node
 from analyzer.machine.policies import policy_of
-from analyzer.scheduling.mix import Shared, share
-from analyzer.scheduling.ring import Records, Ring
+from analyzer.scheduling.mix import RingProgress, share
+from analyzer.scheduling.ring import PriorityRecords, RingProgram
 
 A_US = 4200.0
 SLICE_US = 1000.0
@@ -23,7 +23,7 @@ class Policy:
     name: str
     options: dict[str, object]
     favours: int = 0  # which application, from 1; 0: none
-    records: Records = Records.PATH
+    records: PriorityRecords = PriorityRecords.PATH
 
     def machine(self, nodes: int, mapping: str | tuple[int, ...], slice_us: float) -> Machine:
         """Make an ideal machine of one-CPU nodes."""
@@ -44,8 +44,8 @@ STUDIED = (
     _named("PP_2", "fixed-rr-preemptive", slices=True, favours=2),
     _named("CP_FIFO", "cp-fifo"),
     _named("CP_RR", "cp-rr", slices=True),
-    _named("CP_FIFO_DEP", "cp-fifo-dep", records=Records.LAXITY),
-    _named("CP_RR_DEP", "cp-rr-dep", slices=True, records=Records.LAXITY),
+    _named("CP_FIFO_DEP", "cp-fifo-dep", records=PriorityRecords.LAXITY),
+    _named("CP_RR_DEP", "cp-rr-dep", slices=True, records=PriorityRecords.LAXITY),
 )
 """Policies that the study compares: the claims are about them."""
 OTHERS = (
@@ -69,7 +69,7 @@ EXPERIMENTS = ("E1", "E2", "E3", "E4", "E5", "E6", "E7")
 _VARY_COMPUTATION = ("E3", "E5", "E7")
 """a; the others vary the demand."""
 
-Results = dict[str, dict[str, dict[float, Shared]]]
+Results = dict[str, dict[str, dict[float, RingProgress]]]
 """experiment -> policy -> demand in % or computation in us -> what came out."""
 
 
@@ -86,7 +86,7 @@ class Setting:
         """Return the values of the varied parameter."""
         return self.computes_us if experiment in _VARY_COMPUTATION else self.demands
 
-    def run(self, experiment: str, policy: Policy, x: float, slice_us: float = SLICE_US) -> Shared:
+    def run(self, experiment: str, policy: Policy, x: float, slice_us: float = SLICE_US) -> RingProgress:
         """Run one point."""
         rings = [replace(ring, records=policy.records) for ring in rings_of(experiment, x)]
         nodes, mapping = (8, EIGHT) if len(rings) == 2 else (4, NEIGHBOURS if experiment in ("E4", "E5") else OPPOSITES)
@@ -94,7 +94,7 @@ class Setting:
         priorities = [1 if policy.favours and k != policy.favours else 0 for k in range(1, len(rings) + 1)]
         return share(rings, policy.machine(nodes, mapping, slice_us), horizon, priorities=priorities)
 
-    def results(self) -> Iterator[tuple[str, str, float, Shared]]:
+    def results(self) -> Iterator[tuple[str, str, float, RingProgress]]:
         """Yield all points of all experiments."""
         for experiment in EXPERIMENTS:
             for policy in self.policies:
@@ -109,10 +109,10 @@ class Setting:
         return found
 
 
-def rings_of(experiment: str, x: float) -> list[Ring]:
+def rings_of(experiment: str, x: float) -> list[RingProgram]:
     """Return the applications at one point."""
-    varied = Ring(x, 60) if experiment in _VARY_COMPUTATION else Ring(A_US, x)
-    first = {"E1": [varied], "E2": [Ring(A_US, 60)], "E3": [Ring(A_US, 60)]}
+    varied = RingProgram(x, 60) if experiment in _VARY_COMPUTATION else RingProgram(A_US, x)
+    first = {"E1": [varied], "E2": [RingProgram(A_US, 60)], "E3": [RingProgram(A_US, 60)]}
     return [*first.get(experiment, []), varied]
 
 

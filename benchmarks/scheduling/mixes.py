@@ -13,14 +13,14 @@ from functools import cache
 
 import numpy as np
 
-from analyzer.machine.description import Machine, Network, Node, Scheduling
+from analyzer.machine.description import CpuScheduling, Machine, Network, Node
 from analyzer.machine.policies import policy_of
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling import sharing
 from analyzer.scheduling.mix import share
-from analyzer.scheduling.ring import Ring
+from analyzer.scheduling.ring import RingProgram
 from analyzer.scheduling.sharing import closed
 
 TABLES_15_TO_17 = {  # tasks -> tasks, % of its processor, and messages of a task of MG, CG and LU
@@ -45,7 +45,7 @@ LOADS = {"B1": ("FFT", "IS", "LU"), "B2": ("FFT", "IS", "MG"), "B3": ("FFT", "LU
 NETWORKS = {  # Table 20: latency (us), MB/s, buses
     "NOW with a bus": (500, 1.0, 1), "NOW": (500, 1.0, 0), "HPC": (50, 30.0, 0),
 }  # fmt: skip
-THIRD = {"FIFO": Scheduling(), "RR": Scheduling(slice_ns=10_000_000)}
+THIRD = {"FIFO": CpuScheduling(), "RR": CpuScheduling(slice_ns=10_000_000)}
 _FEWER = 20
 """A run of the third study has such a part of its messages, with the computation between them as it was."""
 
@@ -80,7 +80,7 @@ def second(tasks: int, policy: str, slice_ms: float, seconds: float = ALONE_S) -
     if policy in ("RR", "DECAY") or policy.endswith("_RR"):
         options["slice_us"] = slice_ms * 1000
     rings = [
-        Ring(compute_us=ALONE_S * 1e6 / (messages * n), demand=demand, tasks=n)
+        RingProgram(compute_us=ALONE_S * 1e6 / (messages * n), demand=demand, tasks=n)
         for n, demand, messages in TABLES_15_TO_17[tasks]
     ]
     nodes = (Node(),) * max(ring.tasks for ring in rings)

@@ -20,7 +20,7 @@ from analyzer.program.model import Program
 from analyzer.program.operation import OperationKind
 from analyzer.replay import program_of
 from analyzer.replay.simulate import simulate
-from analyzer.scheduling.sharing import Closed, closed
+from analyzer.scheduling.sharing import SharingTimes, closed
 from benchmarks.scheduling.claims import Answer, Claim, Verdict, largest, least, verdict
 from benchmarks.scheduling.experiments import STUDIED, Policy
 
@@ -43,7 +43,7 @@ class Folded:
     interleaved_used: float
 
 
-Pairs = dict[str, dict[str, Closed]]
+Pairs = dict[str, dict[str, SharingTimes]]
 """policy -> "cg, mg" -> what both did."""
 Folds = dict[str, dict[str, Folded]]
 """policy -> trace -> what it did."""
@@ -102,8 +102,8 @@ class RealView:
 
     results: Pairs | Folds
 
-    def pairs(self, policy: str) -> list[Closed]:
-        return [one for one in self.results[policy].values() if isinstance(one, Closed)]
+    def pairs(self, policy: str) -> list[SharingTimes]:
+        return [one for one in self.results[policy].values() if isinstance(one, SharingTimes)]
 
     def folds(self, policy: str) -> list[Folded]:
         return [one for one in self.results[policy].values() if isinstance(one, Folded)]

@@ -18,10 +18,16 @@ import pandas
 
 import analyzer
 from analyzer.loggp.model import LoOgGP
-from analyzer.models.described_terms import Options
+from analyzer.models.described_terms import FitOptions
 from analyzer.models.model import Model
 from analyzer.network_measurement.broadcast_models import ALGORITHMS
-from analyzer.network_measurement.collectives import Accuracy, Compared, Measured, accuracy, read_compared
+from analyzer.network_measurement.collectives import (
+    CollectiveComparison,
+    MeasuredCollective,
+    ModelAccuracy,
+    accuracy,
+    read_compared,
+)
 from analyzer.network_measurement.estimate import estimate
 from analyzer.network_measurement.netfile import read_measurement
 from benchmarks.mpi import ROOT
@@ -47,7 +53,7 @@ class Selected:
     """A model of one tree, and how good it is at the settings that it was fitted to."""
 
     model: Model
-    accuracy: Accuracy
+    accuracy: ModelAccuracy
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Line:
     mpi: str
     algorithm: str
     ranks: tuple[int, ...]
-    theory: Accuracy
+    theory: ModelAccuracy
     plain: Selected
     refined: Selected
 
@@ -92,7 +98,7 @@ def lines_of(path: Path) -> Iterator[Line]:
         yield _line(mpi, algorithm, compared, network)
 
 
-def _line(mpi: str, algorithm: str, compared: Compared, network: LoOgGP) -> Line:
+def _line(mpi: str, algorithm: str, compared: CollectiveComparison, network: LoOgGP) -> Line:
     settings = [m for m in compared.settings if m.name == algorithm]
     frame = frame_of(settings)
     ranks = tuple(sorted({m.ranks for m in settings}))
@@ -103,7 +109,7 @@ def _line(mpi: str, algorithm: str, compared: Compared, network: LoOgGP) -> Line
     return Line(mpi, algorithm, ranks, compared.models[algorithm], plain, refined)
 
 
-def frame_of(settings: list[Measured]) -> pandas.DataFrame:
+def frame_of(settings: list[MeasuredCollective]) -> pandas.DataFrame:
     """Make a row for each setting; time in us."""
     rows = [(m.segments, m.segment_bytes / KIBIBYTE, m.ranks, 1e6 * m.time_s) for m in settings]
     return pandas.DataFrame(rows, columns=["ns", "ms", "P", "time"])
@@ -121,6 +127,8 @@ def refined_sizes(frame: pandas.DataFrame, network: LoOgGP) -> str:
 
 
 def _selected(frame: pandas.DataFrame, terms: str) -> Selected:
-    model = analyzer.fit(frame, "time", ["ns", "ms", "P"], terms, Options(weighting="measured"))  # as the thesis does
+    model = analyzer.fit(
+        frame, "time", ["ns", "ms", "P"], terms, FitOptions(weighting="measured")
+    )  # as the thesis does
     said = np.array([model(**at) for at in frame[["ns", "ms", "P"]].to_dict("records")])
     return Selected(model, accuracy(said, frame["time"].to_numpy()))

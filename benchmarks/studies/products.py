@@ -17,7 +17,7 @@ import numpy as np
 import pandas
 
 import analyzer
-from analyzer.models.composed_models import Composed
+from analyzer.models.composed_models import ComposedModel
 from benchmarks.mpi import ENVIRONMENT, ROOT, WORK, Mpi
 from benchmarks.studies.runs import table, traced
 from benchmarks.studies.shown import Row
@@ -40,7 +40,7 @@ def rows(mpi: Mpi) -> Iterator[Row]:
         fitted, held = frame[frame["ranks"] != HELD_OUT], frame[frame["ranks"] == HELD_OUT]
         phi = analyzer.fit(fitted, "phi", ["n", "ranks"], MISSES)
         yield Row(f"product {version}", "misses", f"{HELD_OUT} ranks", phi, fitted, held, "phi")
-        both = Composed(analyzer.fit(fitted, "time", ["n", "ranks", "phi"], TIME), {"phi": phi})
+        both = ComposedModel(analyzer.fit(fitted, "time", ["n", "ranks", "phi"], TIME), {"phi": phi})
         predicted = held.assign(phi=[both.quantity("phi", **at) for at in held[["n", "ranks"]].to_dict("records")])
         yield Row(
             f"product {version}", "CPU time", f"{HELD_OUT} ranks", both.outer, fitted, predicted, "time",
@@ -48,7 +48,7 @@ def rows(mpi: Mpi) -> Iterator[Row]:
         )  # fmt: skip
 
 
-def _share(both: Composed, frame: pandas.DataFrame) -> str:
+def _share(both: ComposedModel, frame: pandas.DataFrame) -> str:
     """Say the part of the time that misses make, over all settings (section 5.3.1)."""
     if "phi" not in both.outer.terms:
         return "misses make no difference"

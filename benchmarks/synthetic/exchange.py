@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.synthetic.world import GAP_NS, NUMBER, POST_NS, WORLD, World, blank_calls
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 
 class Exchange:
@@ -51,7 +51,7 @@ class Exchange:
         posted = rows[self._is_request]
         self._done["comm"], self._done["peer"], self._done["tag"] = WORLD, posted["peer"], posted["tag"]
         is_send = posted["call"] == NUMBER["MPI_Isend"]
-        self._done["what"] = np.where(is_send, What.SEND_DONE, What.RECV_DONE)
+        self._done["what"] = np.where(is_send, RequestKind.SEND_DONE, RequestKind.RECV_DONE)
 
     def run(self, size: int | np.ndarray) -> None:
         """Run once, from where the ranks are; `size` bytes of each message."""

@@ -105,7 +105,7 @@ def _attributes(rank: int, ranks: int, started: int, command: str) -> dict[str, 
     return {
         "rank": rank, "size": ranks, "pid": pid, "time_namespace": 4026531834,
         "start_ticks": started * TICKS_A_NS, "start_realtime_ns": CREATED_NS + started - BEGIN_NS,
-        "ticks_are_tsc": 1, "buffer_bytes": 1 << 20, "state": int(schema.State.FINALIZED),
+        "ticks_are_tsc": 1, "buffer_bytes": 1 << 20, "state": int(schema.ProcessState.FINALIZED),
         "host": f"node{rank // RANKS_A_NODE:04d}", "boot_id": "synthetic", "mpi_library": "synthetic",
         "command": command, "spool": f"/dev/shm/tracelib-{pid}-synthetic", "cpus": str(rank % RANKS_A_NODE),
         "job": "synthetic",

@@ -21,10 +21,11 @@ def c_struct(name: str, dtype: np.dtype) -> str:
     return "\n".join([*lines, "};", *checks, ""])
 
 
-def c_enum(enum) -> str:
-    """Write an IntEnum as C constants ENUM_MEMBER."""
-    members = "".join(f"    {enum.__name__.upper()}_{m.name} = {m.value},\n" for m in enum)
-    return f"enum {enum.__name__.lower()} {{\n{members}}};\n"
+def c_enum(enum, name: str = "") -> str:
+    """Write an IntEnum as C constants NAME_MEMBER; by default the name is the class's."""
+    name = name or enum.__name__
+    members = "".join(f"    {name.upper()}_{m.name} = {m.value},\n" for m in enum)
+    return f"enum {name.lower()} {{\n{members}}};\n"
 
 
 def header(guard: str, *parts: str) -> str:

@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 
 from tracelib import schema
-from tracelib.schema import Peer, What
+from tracelib.schema import Peer, RequestKind
 
 Message = tuple[str, int, int, int]
 """Communicator (world ranks, "0 1" or "0 1 | 2 3"), peer's rank in it, tag, bytes."""
@@ -27,9 +27,9 @@ Object = tuple[str, int, int, int, int, str]
 SENDS = ("MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Sendrecv", "MPI_Sendrecv_replace")
 STARTED_SENDS = ("MPI_Isend", "MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Isendrecv", "MPI_Isendrecv_replace")
 PLURAL = {"access": "accesses", "error": "errors"}
-SENT = (What.SEND_STARTED, What.PARTITIONED_SEND_STARTED)
-RECEIVED = (What.RECV_DONE, What.RECEIVED, What.PARTITIONED_RECV_DONE)
-OTHER_COMPLETIONS = (What.RMA_DONE, What.READ_DONE, What.WRITE_DONE)
+SENT = (RequestKind.SEND_STARTED, RequestKind.PARTITIONED_SEND_STARTED)
+RECEIVED = (RequestKind.RECV_DONE, RequestKind.RECEIVED, RequestKind.PARTITIONED_RECV_DONE)
+OTHER_COMPLETIONS = (RequestKind.RMA_DONE, RequestKind.READ_DONE, RequestKind.WRITE_DONE)
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Truth:
     accesses: Counter[Access] = field(default_factory=Counter)
     objects: list[Object] = field(default_factory=list)
     errors: Counter[tuple[str, int]] = field(default_factory=Counter)  # call, class
-    done: Counter[tuple[int, int]] = field(default_factory=Counter)  # What, bytes
+    done: Counter[tuple[int, int]] = field(default_factory=Counter)  # RequestKind, bytes
 
 
 def read_truth(path: Path) -> Truth:
@@ -130,7 +130,7 @@ class RankFile:
 
     def completed(self) -> Counter[Message]:
         """Every posted send that was completed."""
-        return self._messages("requests", self.what == What.SEND_DONE, "bytes")
+        return self._messages("requests", self.what == RequestKind.SEND_DONE, "bytes")
 
     def received(self) -> Counter[Message]:
         """Every message received: by MPI_Recv, by completing a request, as half of a Sendrecv, by MPI_Mrecv."""
@@ -166,7 +166,7 @@ class RankFile:
         """The column `what` of `requests`, without the ordinal of partitioned operations."""
         return self.tables["requests"]["what"] & ((1 << schema.WHAT_ORDINAL_SHIFT) - 1)
 
-    def collectives(self, what: What) -> Counter[str]:
+    def collectives(self, what: RequestKind) -> Counter[str]:
         """Bytes handed over and taken by the persistent collectives of each name that were started, or done."""
         rows = self.tables["requests"][self.what == what]
         bytes_of: Counter[str] = Counter()

@@ -8,7 +8,7 @@ import numpy as np
 from result import RankFile, Truth, rank_files, read_truth
 
 from tracelib.launchers import INCLUDE
-from tracelib.schema import Peer, State, What
+from tracelib.schema import Peer, ProcessState, RequestKind
 
 WHO = 9
 """Type of the event in which a thread of the programs says who it is."""
@@ -63,7 +63,7 @@ def check_requests(file: RankFile) -> None:
     }
     used = set()
     for row in file.tables["requests"]:
-        name = {What.SEND_DONE: "MPI_Isend", What.RECV_DONE: "MPI_Irecv"}.get(What(row["what"]))
+        name = {RequestKind.SEND_DONE: "MPI_Isend", RequestKind.RECV_DONE: "MPI_Irecv"}.get(RequestKind(row["what"]))
         key = int(row["posted"]), name, int(row["comm"]), int(row["tag"])
         if key not in calls:  # a persistent request, a collective; what led nowhere else is missing below
             continue
@@ -77,7 +77,7 @@ def check_requests(file: RankFile) -> None:
 def check_exit(folder: Path, said: str) -> None:
     """The trace of `programs/exits.c`, which has printed what it knew of itself."""
     (file,) = rank_files(folder / "run.h5")
-    assert file.attributes["state"] == State.EXITED
+    assert file.attributes["state"] == ProcessState.EXITED
     threads = by_thread(file)
     noted = [int(line) for line in said.split()]
     assert len(noted) == len(threads) == 5

@@ -64,9 +64,9 @@ def test_each_mpi(mpi, ngmpi, tmp_path):
     found = rows(tmp_path)
     assert found.dtype.names == net.ROW.names
     assert sorted(set(found["size"])) == [1, 3001, 6001, 9001]
-    counted = found[found["flags"] & net.Flag.WARM_UP == 0]
+    counted = found[found["flags"] & net.RowFlag.WARM_UP == 0]
     assert [(counted["size"] == size).sum() for size in (1, 3001, 6001, 9001)] == [3] * 4
-    exact = found[found["flags"] & net.Flag.CAPPED == 0]
+    exact = found[found["flags"] & net.RowFlag.CAPPED == 0]
     assert len(exact)
     assert (exact["delay_s"] == 2 * exact["one_s"]).all()
     assert (found["waited_s"] >= found["delay_s"] * (1 - 1e-12)).all()

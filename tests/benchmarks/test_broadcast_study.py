@@ -7,8 +7,8 @@ import pandas
 import pytest
 from paths import ROOT
 
-from analyzer.loggp.lines import Line as Straight
-from analyzer.loggp.model import Interval, LoOgGP
+from analyzer.loggp.lines import CostLine as Straight
+from analyzer.loggp.model import LoOgGP, SizeInterval
 from analyzer.network_measurement.collectives import read_compared
 from benchmarks.studies.broadcasts import DATA, HEAD, KEPT, frame_of, lines_of, refined_sizes
 
@@ -63,6 +63,6 @@ def test_protocols_that_many_segments_see_are_terms():
     """Among 1, 2, 4, 8 and 16 KB, changes at 4 and 8 have enough settings on both sides; changes at 1 and 17 do not."""
     flat = Straight(0.0, 0.0, (0.0, 0.0), (0.0, 0.0))
     ends = [(1, 1000), (1024, 4000), (4096, 8000), (8192, 17000), (17408, 20000)]
-    network = LoOgGP(1e-6, (1e-6, 1e-6), tuple(Interval(low, high, flat, flat) for low, high in ends))
+    network = LoOgGP(1e-6, (1e-6, 1e-6), tuple(SizeInterval(low, high, flat, flat) for low, high in ends))
     frame = pandas.DataFrame({"ms": [1.0, 2, 4, 8, 16]})
     assert refined_sizes(frame, network) == "{ns},{ms,min(1,floor(ms/4)),min(1,floor(ms/8))}"

@@ -32,7 +32,7 @@ def test_times_of_programs_are_said_of_idle_processors_only():
 
 def test_samples_of_a_period_vary_least():
     """Samples of 8 and 16 steps of a metric that repeats after 8 are alike; the others differ."""
-    series = intervals.Metric("CPI", np.tile([9.0, 1, 1, 1, 2, 5, 1, 1], 50), np.ones(400))
+    series = intervals.StepMetric("CPI", np.tile([9.0, 1, 1, 1, 2, 5, 1, 1], 50), np.ones(400))
     errors = intervals.sweep(series, series, 16)
     assert [one.steps for one in errors if max(one.msp, one.ssp, one.lsp) < 1e-12] == [8, 16]
     single = intervals._errors("X", 8, errors)[2:4]

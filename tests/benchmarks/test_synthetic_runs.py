@@ -13,7 +13,7 @@ from benchmarks.synthetic.halo import SIZE, grid
 from benchmarks.synthetic.irregular import MOST_NEIGHBOURS
 from benchmarks.synthetic.run import PATTERNS, TICKS_A_NS, write_run
 from benchmarks.synthetic.workers import RESULT, STOP, WORK
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 RANKS, CALLS = 96, 120  # 8 x 12; two nodes
 
@@ -41,7 +41,7 @@ def messages_of(ranks):
             sent[me, int(call["peer"]), int(call["tag"])].append((call["enter"], call["exit"], call["sent"]))
         for call in rank.of("MPI_Recv"):
             received[int(call["peer"]), me, int(call["tag"])].append((call["enter"], call["exit"], call["received"]))
-        for row in rank.requests[rank.requests["what"] == What.RECV_DONE]:
+        for row in rank.requests[rank.requests["what"] == RequestKind.RECV_DONE]:
             received[int(row["peer"]), me, int(row["tag"])].append((row["posted"], row["completed"], row["bytes"]))
     return sent, received
 
@@ -105,7 +105,7 @@ def test_requests_are_those_of_their_calls(ranks):
             assert (rows[column] == posts[of_call]).all()
         assert (rows["completed"] == waits[np.searchsorted(waits, posts["enter"])]).all()
         is_send = rank.names[np.isin(rank.names, ("MPI_Irecv", "MPI_Isend"))] == "MPI_Isend"
-        assert ((rows["what"] == What.SEND_DONE) == is_send).all()
+        assert ((rows["what"] == RequestKind.SEND_DONE) == is_send).all()
         assert (rows["bytes"][is_send] == posts["sent"][is_send]).all()
         assert (np.diff(rank.requests["completed"].astype(np.int64)) >= 0).all()
 

@@ -40,14 +40,14 @@ def test_attributes():
 
 def test_numbers_of_completions():
     numbers = [int(n) for n in re.findall(r"(?:\| |, )(\d+) (?=[a-z])", section("requests"))]
-    assert numbers == [w.value for w in schema.What]
+    assert numbers == [w.value for w in schema.RequestKind]
 
 
 def test_numbers_of_peers_and_states():
     for peer in schema.Peer:
         assert f"{peer.value} " in section("calls")
     states = re.search(r"\| `state` \| (.*?) \|", TEXT)[1]
-    assert [int(n) for n in re.findall(r"\d+", states)] == [s.value for s in schema.State]
+    assert [int(n) for n in re.findall(r"\d+", states)] == [s.value for s in schema.ProcessState]
 
 
 def test_types_of_events_and_version():
@@ -68,5 +68,5 @@ def test_samples_of_a_node():
     attributes, columns = (re.findall(r"^\| (`.*)", half, re.MULTILINE) for half in part.split("| column |"))
     assert [n for row in attributes for n in re.findall(r"`(\w+)`", row.split(" | ")[0])] == [*node.SYSTEM_ATTRIBUTES]
     kinds = {n: row.split("|")[2].strip() for row in columns for n in re.findall(r"`(\w+)`", row.split("|")[0])}
-    gauge = {name: "G" if kind is node.Kind.GAUGE else "C" for name, (_, kind) in node.SYSTEM.items()}
+    gauge = {name: "G" if kind is node.SampleKind.GAUGE else "C" for name, (_, kind) in node.SYSTEM.items()}
     assert kinds == dict.fromkeys(node.SYSTEM_TIMES, "") | gauge

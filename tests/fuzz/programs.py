@@ -16,7 +16,7 @@ from analyzer.places.modules import LoadedModule
 from analyzer.places.name_table import Frame, PlaceFrames
 from csrc.generate import links, template
 from tracelib import schema
-from tracelib.schema import LabelKind, Peer, State, What
+from tracelib.schema import LabelKind, Peer, ProcessState, RequestKind
 from tracelib.schema.spool import BOOT_ID
 
 RANKS = 3
@@ -53,9 +53,9 @@ def _round(rank: int, at: int) -> tuple[list, list]:
         call("MPI_Win_fence", at + 15000, at + 15500, comm=WORLD),
     ]
     requests = [
-        request(What.RECV_DONE, at + 1000, at + 5000, peer=before, tag=1, bytes=4000),
-        request(What.SEND_DONE, at + 1200, at + 5000, peer=after, tag=1, bytes=4000),
-        request(What.RECEIVED, at + 6000, at + 7000, comm=FIRST, peer=before, tag=2, bytes=64),
+        request(RequestKind.RECV_DONE, at + 1000, at + 5000, peer=before, tag=1, bytes=4000),
+        request(RequestKind.SEND_DONE, at + 1200, at + 5000, peer=after, tag=1, bytes=4000),
+        request(RequestKind.RECEIVED, at + 6000, at + 7000, comm=FIRST, peer=before, tag=2, bytes=64),
     ]
     return calls, requests
 
@@ -96,7 +96,7 @@ def _rank(rank: int) -> dict:
         "accesses": [{"enter": enter, "offset": 8, "object": 1, "detail": 0, "thread": 0} for enter in puts],
         "objects": [window],
         "labels": _LABELS,
-        "skipped": [skipped(What.SEND_DONE, end, 2, peer=Peer.PROC_NULL)],
+        "skipped": [skipped(RequestKind.SEND_DONE, end, 2, peer=Peer.PROC_NULL)],
         "cpus": "0-3",
         "call_paths": [2 + k % 3 for k in range(len(calls))],
         "poll_paths": [4] * len(polls),
@@ -229,10 +229,10 @@ def killed_run(folder: Path) -> Path:
     receives = [call("MPI_Recv", 10 * k, 10 * k + 7, comm=WORLD, peer=0, received=8) for k in range(1, 6)]
     sends = [call("MPI_Send", 10 * k, 10 * k + 5, comm=WORLD, peer=1, sent=8) for k in range(1, 6)]
     boot = BOOT_ID.read_text().strip()
-    killed = {"state": State.RECORDING, "boot_id": boot, "spool": "spool/of-1", "pid": _NOBODY}
+    killed = {"state": ProcessState.RECORDING, "boot_id": boot, "spool": "spool/of-1", "pid": _NOBODY}
     second = {"calls": receives[:3], "procedures": ["MPI_Recv"]} | killed
     run = write_run(folder, [{"calls": sends, "boot_id": boot, "pid": _NOBODY}, second])
-    left = {"calls": receives[2:], "requests": [request(What.SEND_DONE, 30, 40, peer=0)]}
+    left = {"calls": receives[2:], "requests": [request(RequestKind.SEND_DONE, 30, 40, peer=0)]}
     rows = {name: table_of(name, left.get(name, []), Ticks(None), ["MPI_Recv"]) for name in schema.BUFFERED}
     write_spool(folder / "spool" / "of-1", "run.ranks/000001.h5", rows, base=[2, 0, 0, 0, 0, 0, 0])
     return run

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 from memory_trace import MemoryTrace
 
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 action = st.tuples(
     st.sampled_from(["send", "post", "wait", "barrier", "ibarrier", "flush"]), st.integers(0, 30), st.integers(1, 30)
@@ -25,10 +25,10 @@ def trace_of(programs, window=None):
                 rows.append(("MPI_Send", enter, leave, {"peer": 0, "tag": length, "sent": gap, "comm": 0}))
             elif kind == "post":
                 rows.append(("MPI_Irecv", enter, leave, {"comm": 0}))
-                open_.append((What.RECV_DONE, enter))
+                open_.append((RequestKind.RECV_DONE, enter))
             elif kind == "ibarrier":
                 rows.append(("MPI_Ibarrier", enter, leave, {"comm": 0}))
-                open_.append((What.COLLECTIVE_DONE, enter))
+                open_.append((RequestKind.COLLECTIVE_DONE, enter))
             elif kind == "barrier":
                 rows.append(("MPI_Barrier", enter, leave, {"comm": 0}))
             elif kind == "wait":

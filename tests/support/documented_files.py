@@ -18,7 +18,7 @@ from synthetic import WORLD, call, event, label, request, write_run
 from analyzer.cli import main
 from benchmarks.synthetic.run import write_run as write_synthetic
 from tracelib import schema
-from tracelib.schema import LabelKind, What
+from tracelib.schema import LabelKind, RequestKind
 
 MS = 1_000_000
 ROUNDS, ROUND_NS = 130, 18 * MS
@@ -46,7 +46,7 @@ def _rank(rank: int) -> dict:
         ready, ends = at + (9 * MS if rank == 2 else 6 * MS), at + 10 * MS
         exchange = {"comm": WORLD, "peer": right, "tag": 1, "sent": 8000, "received": 8000}
         calls.append(call("MPI_Sendrecv", ready, ends, **exchange))
-        requests.append(request(What.RECEIVED, ready, ends, peer=left, tag=1, bytes=8000))
+        requests.append(request(RequestKind.RECEIVED, ready, ends, peer=left, tag=1, bytes=8000))
         calls.append(call("MPI_Allreduce", ends + MS, ends + 2 * MS, comm=WORLD, sent=8, received=8))
         chains += [(*solve, ("exchange", 212)), (*solve, ("MatMult", 7))]
         events += [event(at, schema.REGION_TYPE, 1, flags=1), event(ready - MS, schema.REGION_TYPE, 1, flags=2)]

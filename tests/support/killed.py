@@ -8,7 +8,7 @@ import numpy as np
 from synthetic import WORLD, Ticks, call, request, table_of, write_run
 
 from tracelib import schema
-from tracelib.schema import State, What
+from tracelib.schema import ProcessState, RequestKind
 from tracelib.schema.spool import BOOT_ID
 
 
@@ -51,10 +51,15 @@ def killed_run(tmp_path, in_file, **attributes):
     """Rank 1 was killed after `in_file` of its five receives were in its file; (run, spool, rows of all tables)."""
     spool = tmp_path / "shm" / "spool-1"
     spool.parent.mkdir(exist_ok=True)
-    a = {"state": State.RECORDING, "boot_id": BOOT_ID.read_text().strip(), "spool": str(spool), "pid": dead_pid()}
+    a = {
+        "state": ProcessState.RECORDING,
+        "boot_id": BOOT_ID.read_text().strip(),
+        "spool": str(spool),
+        "pid": dead_pid(),
+    }
     ranks = two_ranks(**(a | attributes))
     calls = ranks[1]["calls"]
-    done = [request(What.SEND_DONE, 30, 40, peer=0)]
+    done = [request(RequestKind.SEND_DONE, 30, 40, peer=0)]
     ranks[1] |= {"calls": calls[:in_file], "procedures": ["MPI_Recv"]}
     ranks[0]["boot_id"] = a["boot_id"]
     run = write_run(tmp_path, ranks)

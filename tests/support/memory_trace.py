@@ -25,7 +25,7 @@ from analyzer.trace import (
     TracerTime,
     Unmatched,
 )
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 NONE = -1
 
@@ -106,7 +106,7 @@ class MemoryTrace(Trace):
 
     def requests(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
         rows = self._requests[rank]
-        started = np.isin(rows["what"], (What.SEND_STARTED, What.RECV_STARTED))
+        started = np.isin(rows["what"], (RequestKind.SEND_STARTED, RequestKind.RECV_STARTED))
         yield _between(rows, np.where(started, rows["posted"], rows["completed"]), begin, end)
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:

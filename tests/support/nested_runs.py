@@ -15,7 +15,7 @@ import numpy as np
 from synthetic import WORLD, write_run
 
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 MS = 1_000_000
 CALL_NS = 1_000
@@ -177,7 +177,7 @@ class Planted:
             if slow.begin_ms * MS <= first < slow.end_ms * MS:
                 arrival = first + round((arrival - first) * slow.times)
         self._call("MPI_Waitall", np.full(self.ranks, arrival))
-        for what, posted, peer in ((What.RECV_DONE, received, of), (What.SEND_DONE, sent, to)):
+        for what, posted, peer in ((RequestKind.RECV_DONE, received, of), (RequestKind.SEND_DONE, sent, to)):
             rows = np.zeros(self.ranks, schema.REQUEST)
             rows["posted"], rows["completed"], rows["bytes"] = posted["enter"], arrival, SIZE
             rows["comm"], rows["peer"], rows["tag"], rows["what"] = WORLD, peer, tag, int(what)

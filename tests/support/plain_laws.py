@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas
 
-from analyzer.models.averaging import Member
-from analyzer.models.terms.product import Call, Name
+from analyzer.models.averaging import WeightedModel
+from analyzer.models.terms.product import FunctionCall, ParameterName
 
 NOISE = 0.03
 BEYOND = 8
@@ -71,15 +71,15 @@ def case(seed: int) -> Case:
     return Case(name, growth, pandas.DataFrame(columns), at, float(law(a, b, **at)))
 
 
-def growth_of(member: Member, name: str) -> Growth:
+def growth_of(member: WeightedModel, name: str) -> Growth:
     """How a model grows with a parameter."""
     found = []
     for term in member.terms:
         power = log = 0.0
         for atom, of in term.powers:
-            if atom == Name(name):
+            if atom == ParameterName(name):
                 power = float(of)
-            elif isinstance(atom, Call) and name in atom.arguments[0].names():
+            elif isinstance(atom, FunctionCall) and name in atom.arguments[0].names():
                 log = float(of)
         found.append((power, log))
     return max(found)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from synthetic import SELF, WORLD, Row, call, event, label, poll, request
 
 from tracelib import schema
-from tracelib.schema import LabelKind, What
+from tracelib.schema import LabelKind, RequestKind
 
 FOLDED = "MPI_Comm_size", "MPI_Test", "MPI_Iprobe", "MPI_Wtime", "MPI_Get_count"
 PLAIN = "MPI_Type_size", "MPI_Comm_rank", "MPI_Wtime", "MPI_Wtick", "MPI_Test"
@@ -134,7 +134,7 @@ class _Rank:
         self._now += share
         self.call("MPI_Test", 7, comm=SELF, peer=0, tag=self._thread, received=8)
         done = {"comm": SELF, "peer": 0, "tag": self._thread, "bytes": 8, "thread": self._thread}
-        self._rows["requests"].append(request(What.RECV_DONE, posted, self._now, **done))
+        self._rows["requests"].append(request(RequestKind.RECV_DONE, posted, self._now, **done))
 
     def _flush(self, length: int, share: int, count: int) -> None:
         self._between(schema.FLUSH_TYPE, 1, length)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 from synthetic import FIRST, WORLD, call, request
 
-from tracelib.schema import Peer, What
+from tracelib.schema import Peer, RequestKind
 
 COMMUNICATORS = [[2, 0, 1], ([0, 2], [1])]
 
@@ -102,11 +102,11 @@ class Mpi:
         where = {"comm": comm, "peer": peer, "tag": tag}
         if how in ("MPI_Start", "cancelled"):
             me.calls.append(call("MPI_Start", posted, posted + 1))
-            me.requests.append(request(What.SEND_STARTED, posted, 0, bytes=size, **where))
+            me.requests.append(request(RequestKind.SEND_STARTED, posted, 0, bytes=size, **where))
         else:
             me.calls.append(call(how, posted, posted + 1, sent=size, **where))
         if how == "cancelled":
-            me.unfinished.append(request(What.SEND_CANCELLED, posted, 0, bytes=0, **where))
+            me.unfinished.append(request(RequestKind.SEND_CANCELLED, posted, 0, bytes=0, **where))
         else:
             self.arrive(Message(rank, peers[peer], own, comm, tag, size, posted, how == "MPI_Start"))
 
@@ -149,7 +149,9 @@ class Mpi:
     def done(self, rank, receive, exit):
         m = receive.message
         self.ranks[rank].posted.remove(receive)
-        row = request(What.RECV_DONE, receive.posted, exit, comm=m.comm, peer=m.source_in_comm, tag=m.tag, bytes=m.size)
+        row = request(
+            RequestKind.RECV_DONE, receive.posted, exit, comm=m.comm, peer=m.source_in_comm, tag=m.tag, bytes=m.size
+        )
         self.ranks[rank].requests.append(row)
         self.record(rank, m, receive.posted, exit)
 
@@ -167,7 +169,7 @@ class Mpi:
             me.calls.append(call("MPI_Recv", enter, enter + 3, received=m.size, **where))
         else:
             me.calls.append(call("MPI_Sendrecv", enter, enter + 3, comm=m.comm, peer=Peer.PROC_NULL, tag=1))
-            me.requests.append(request(What.RECEIVED, enter, enter + 3, bytes=m.size, **where))
+            me.requests.append(request(RequestKind.RECEIVED, enter, enter + 3, bytes=m.size, **where))
         self.record(rank, m, enter, enter + 3)
 
     def cancel(self, rank):
@@ -178,7 +180,7 @@ class Mpi:
             me.posted.remove(receive)
             enter = self.tick()
             me.calls.append(call("MPI_Wait", enter, enter + 1))
-            row = request(What.RECV_CANCELLED, receive.posted, enter + 1, comm=receive.comm, peer=-1)
+            row = request(RequestKind.RECV_CANCELLED, receive.posted, enter + 1, comm=receive.comm, peer=-1)
             me.requests.append(row)
 
     def free(self, rank):
@@ -198,7 +200,7 @@ class Mpi:
             return
         receive.freed = True
         where = {"comm": receive.comm, "peer": receive.source, "tag": receive.tag}
-        self.ranks[rank].requests.append(request(What.RECV_FREED, receive.posted, exit, bytes=0, **where))
+        self.ranks[rank].requests.append(request(RequestKind.RECV_FREED, receive.posted, exit, bytes=0, **where))
 
     def record(self, rank, m, posted, exit):
         comm = {WORLD: 0, FIRST: 4, FIRST + 1: 5}[m.comm]

@@ -22,7 +22,7 @@ import numpy as np
 from h5py import h5d, h5s
 
 from tracelib import schema
-from tracelib.schema import Peer, State, What
+from tracelib.schema import Peer, ProcessState, RequestKind
 from tracelib.schema.groups import MemberTable
 
 NONE, WORLD, SELF, FIRST = 0, 1, 2, 3
@@ -32,7 +32,7 @@ ORIGIN_TICKS = 3_000_000_000_000_000
 """TSC at time 0 of a rank, where `tsc_per_us` is given."""
 REALTIME_NS = 1_700_000_000_000_000_000
 USUAL = dict.fromkeys(schema.INTEGER_ATTRIBUTES, 0) | dict.fromkeys(schema.TEXT_ATTRIBUTES, "")
-USUAL |= {"state": int(State.FINALIZED), "host": "node0", "boot_id": "boot", "command": "./app"}
+USUAL |= {"state": int(ProcessState.FINALIZED), "host": "node0", "boot_id": "boot", "command": "./app"}
 """Attributes of a rank file unless a rank has others."""
 
 Row = dict[str, object]
@@ -65,7 +65,7 @@ def call(
 
 
 def request(
-    what: What,
+    what: RequestKind,
     posted: int,
     completed: int,
     *,
@@ -108,7 +108,7 @@ def flush(begin: int, end: int, *, thread: int = 0) -> list[Row]:
     return [event(begin, schema.FLUSH_TYPE, 1, thread=thread), event(end, schema.FLUSH_TYPE, 0, thread=thread)]
 
 
-def skipped(what: What, time: int, count: int, *, comm: int = WORLD, peer: int, tag: int = 0) -> Row:
+def skipped(what: RequestKind, time: int, count: int, *, comm: int = WORLD, peer: int, tag: int = 0) -> Row:
     """A row of `skipped`."""
     return {"time": time, "count": count, "comm": comm, "peer": peer, "tag": tag, "what": int(what), "thread": 0}
 

@@ -122,7 +122,7 @@ def in_visits(
     order = np.concatenate([random.permutation(sizes) for _ in range(visits)])
     size = np.repeat(order, IN_VISIT + 1)
     rows = measured(network, size, seed, noise, times=1, disturbed=disturbed)
-    rows["flags"] = np.where(np.arange(len(rows)) % (IN_VISIT + 1) == 0, int(net.Flag.WARM_UP), 0)
+    rows["flags"] = np.where(np.arange(len(rows)) % (IN_VISIT + 1) == 0, int(net.RowFlag.WARM_UP), 0)
     overhead, gap, one = network.times(size)
     at_slow = _spells(random, one * (3 * TRAIN), slow, spell_s)
     shared = np.repeat(1 + shared_noise * random.standard_normal(len(order)), IN_VISIT + 1)
@@ -155,7 +155,7 @@ def _spells(random: np.random.Generator, row_s: np.ndarray, share: float, spell_
 def write_net(path: Path, rows: np.ndarray, pairs: list[tuple[int, int, str]] | None = None) -> Path:
     """A file of these rows. `pairs`: (first rank, second rank, "intra" or "inter") that their column `pair` counts."""
     pairs = pairs or [(0, 1, "intra")]
-    table = [(a, b, 0, int(where == "inter"), "0", "1", where, int(net.Mode.FULL), 0) for a, b, where in pairs]
+    table = [(a, b, 0, int(where == "inter"), "0", "1", where, int(net.PairMode.FULL), 0) for a, b, where in pairs]
     sizes = np.unique(rows["size"])
     with h5py.File(path, "w") as file:
         file.attrs.update({"format": net.FORMAT, "version": net.VERSION, "tracelib": "0", "date": "2026-01-01 00:00"})

@@ -112,7 +112,7 @@ def invoke(monkeypatch):
         monkeypatch.setattr(
             counters, "_ask_library", lambda names: list(answers) if names is None else [answers[n] for n in names]
         )
-        monkeypatch.setattr(counters, "ask_pypapi", lambda: counters.Papi({}, {}, "pypapi is not installed"))
+        monkeypatch.setattr(counters, "ask_pypapi", lambda: counters.PapiEvents({}, {}, "pypapi is not installed"))
         done = CliRunner().invoke(commands.commands, ["counters", *words], standalone_mode=False)
         return done.return_value, done.stdout
 
@@ -143,7 +143,7 @@ def test_the_exit_code_says_whether_anything_counts(invoke):
 
 def test_the_library_itself_counts_cpu_time(monkeypatch):
     """It counts in a process of its own; whatever this machine counts, its costs are a working clock's."""
-    monkeypatch.setattr(counters, "ask_pypapi", lambda: counters.Papi({}, {}))
+    monkeypatch.setattr(counters, "ask_pypapi", lambda: counters.PapiEvents({}, {}))
     (found, missing), (everything, _) = counters.look(["CPU_NS", "perf::NONSENSE"]), counters.look([])
     assert not missing
     assert (found[0].counts, found[0].read_by, found[0].type) == (True, "CPU clock", 42009998)

@@ -7,8 +7,8 @@ import pytest
 
 from tracelib import doctor
 from tracelib.doctor import (
-    Debug,
-    Recorded,
+    DebugMessages,
+    RecordedContent,
     check_output,
     check_program,
     check_spool,
@@ -16,7 +16,7 @@ from tracelib.doctor import (
     check_variables,
     judge,
 )
-from tracelib.elf import Program, find_program, inspect
+from tracelib.elf import ElfFile, find_program, inspect
 
 STDERR = """tracelib: debug: loaded into process 10
 a line of the program
@@ -29,19 +29,29 @@ tracelib: debug: rank 0 of 2 records into /tmp/run.ranks/000000.h5
 
 
 def test_lines_of_a_run():
-    assert Debug.read(STDERR) == Debug(loaded=2, mpi="Open MPI", recording=2)
-    assert Debug.read("nothing of ours") == Debug()
+    assert DebugMessages.read(STDERR) == DebugMessages(loaded=2, mpi="Open MPI", recording=2)
+    assert DebugMessages.read("nothing of ours") == DebugMessages()
 
 
 @pytest.mark.parametrize(
     "debug,recorded,verdict,text",
     [
-        (Debug(2, "Open MPI", 2), Recorded(2, 100), "ok", "100 calls of 2 ranks were recorded under Open MPI"),
-        (Debug(), Recorded(), "problem", "loaded into no process"),
-        (Debug(2), Recorded(), "problem", "none of them called MPI"),
-        (Debug(2, "MPICH"), Recorded(), "problem", "no rank returned from MPI_Init"),
-        (Debug(2, "MPICH", 2), Recorded(2), "problem", "no call is in their files"),
-        (Debug(1, "", 1), Recorded(1, 0, 3), "ok", "3 events of the program's own were recorded, and no call of MPI"),
+        (
+            DebugMessages(2, "Open MPI", 2),
+            RecordedContent(2, 100),
+            "ok",
+            "100 calls of 2 ranks were recorded under Open MPI",
+        ),
+        (DebugMessages(), RecordedContent(), "problem", "loaded into no process"),
+        (DebugMessages(2), RecordedContent(), "problem", "none of them called MPI"),
+        (DebugMessages(2, "MPICH"), RecordedContent(), "problem", "no rank returned from MPI_Init"),
+        (DebugMessages(2, "MPICH", 2), RecordedContent(2), "problem", "no call is in their files"),
+        (
+            DebugMessages(1, "", 1),
+            RecordedContent(1, 0, 3),
+            "ok",
+            "3 events of the program's own were recorded, and no call of MPI",
+        ),
     ],
 )
 def test_how_far_the_library_came(debug, recorded, verdict, text):
@@ -62,27 +72,27 @@ tracelib: debug: MPI was initialized past this library
 
 def test_other_tools():
     """Each is named once; a tool ahead is a problem where the library saw nothing."""
-    debug = Debug.read(TOOLS)
+    debug = DebugMessages.read(TOOLS)
     assert (debug.ahead, debug.behind, debug.bypassed) == (("/opt/first.so",), ("./last.so",), 1)
-    ahead, behind, deep = check_tools(debug, Recorded())
+    ahead, behind, deep = check_tools(debug, RecordedContent())
     assert [f.verdict for f in (ahead, behind, deep)] == ["problem", "ok", "problem"]
     assert "/opt/first.so" in ahead.text and "LD_PRELOAD=libtrace.so:TOOL.so" in ahead.hint
     assert "./last.so" in behind.text and "/opt/plugin.so" in deep.text
-    assert check_tools(debug, Recorded(2, 100))[0].verdict == "ok"
-    (finding,) = judge(debug, Recorded(), program(libraries=()))
+    assert check_tools(debug, RecordedContent(2, 100))[0].verdict == "ok"
+    (finding,) = judge(debug, RecordedContent(), program(libraries=()))
     assert (finding.verdict, finding.hint) == ("problem", ahead.hint)
     assert "in 1 process with" in finding.text
     (own, run) = (
-        check_tools(Debug(1, ahead=("",)), Recorded()),
-        judge(Debug(1, ahead=("",), bypassed=1), Recorded(), None),
+        check_tools(DebugMessages(1, ahead=("",)), RecordedContent()),
+        judge(DebugMessages(1, ahead=("",), bypassed=1), RecordedContent(), None),
     )
     assert "the program defines MPI_Init" in own[0].text and own[0].hint == run[0].hint
 
 
-def program(**changes) -> Program:
+def program(**changes) -> ElfFile:
     """An ordinary MPI program, with changes."""
     usual = {"readable": True, "dynamic": True, "privileged": False, "libraries": ("/lib/libmpi.so.40",)}
-    return Program(**{"path": Path("/app"), "defines": (), "mentions": True} | usual | changes)
+    return ElfFile(**{"path": Path("/app"), "defines": (), "mentions": True} | usual | changes)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +107,7 @@ def program(**changes) -> Program:
 )
 def test_a_run_without_a_call(changes, events, verdict, hint):
     """A program without MPI is well if its regions are there; one that names an MPI should have called it."""
-    (finding,) = judge(Debug(1), Recorded(min(events, 1), 0, events), program(**changes))
+    (finding,) = judge(DebugMessages(1), RecordedContent(min(events, 1), 0, events), program(**changes))
     assert finding.verdict == verdict
     assert hint in finding.hint and bool(hint) == bool(finding.hint)
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from killed import dead_pid, killed_run, rank_file, write_spool
 
 from tracelib import commands, left_buffers, recovery, schema
-from tracelib.left_buffers import Owner
+from tracelib.left_buffers import BufferOwner
 from tracelib.schema.spool import BOOT_ID
 
 
@@ -44,7 +44,7 @@ def owners():
 
 def test_one_that_holds_calls_which_are_in_no_file_stays(tmp_path, place):
     _, buffer = killed(tmp_path, place)
-    assert owners() == [Owner.RUN]
+    assert owners() == [BufferOwner.RUN]
     assert left_buffers.remove_unowned() == 0
     assert buffer.exists()
 
@@ -53,7 +53,7 @@ def test_one_whose_run_was_removed_goes(tmp_path, place):
     run, buffer = killed(tmp_path, place)
     shutil.rmtree(run.with_suffix(".ranks"))
     run.unlink()
-    assert owners() == [Owner.NOBODY]
+    assert owners() == [BufferOwner.NOBODY]
     assert left_buffers.remove_unowned() == 1
     assert not buffer.exists()
 
@@ -61,7 +61,7 @@ def test_one_whose_run_was_removed_goes(tmp_path, place):
 def test_one_whose_run_was_renamed_stays(tmp_path, place):
     run, buffer = killed(tmp_path, place)
     run.with_suffix(".ranks").rename(tmp_path / "kept.ranks")
-    assert owners() == [Owner.RUN]
+    assert owners() == [BufferOwner.RUN]
     assert left_buffers.remove_unowned() == 0
     assert buffer.exists()
 
@@ -72,7 +72,7 @@ def test_one_whose_run_was_renamed_stays(tmp_path, place):
 def test_one_of_a_process_that_may_live_stays_whatever_became_of_its_run(tmp_path, place, fields):
     run, buffer = killed(tmp_path, place, **fields)
     shutil.rmtree(run.with_suffix(".ranks"))
-    assert owners() == [Owner.PROCESS]
+    assert owners() == [BufferOwner.PROCESS]
     assert left_buffers.remove_unowned() == 0
     assert buffer.exists()
 

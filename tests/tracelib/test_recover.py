@@ -21,8 +21,8 @@ from rows import all_rows, assert_same_rows
 from analyzer.opening import open_trace
 from tracelib import commands, recovery, schema
 from tracelib.errors import TracelibError
-from tracelib.recovery import Fate
-from tracelib.schema import State
+from tracelib.recovery import RecoveryState
+from tracelib.schema import ProcessState
 from tracelib.schema.spool import BOOT_ID
 
 SUPPORT = ROOT / "tests" / "support"
@@ -45,7 +45,7 @@ def recover_and_compare(run, given=None):
     done = recovery.recover(str(given or run))
     assert_same_rows(before, read(run))
     files = [p.read_bytes() for p in sorted(run.with_suffix(".ranks").iterdir())]
-    assert not any(o.fate == Fate.RECOVERED for o in recovery.recover(str(given or run)).outcomes)
+    assert not any(o.fate == RecoveryState.RECOVERED for o in recovery.recover(str(given or run)).outcomes)
     assert [p.read_bytes() for p in sorted(run.with_suffix(".ranks").iterdir())] == files
     return done
 
@@ -60,7 +60,7 @@ def test_calls_after_the_limit_are_lost_and_counted(tmp_path):
     assert "2 more calls were lost with its buffer, because of TRACELIB_LIMIT" in said
     assert sum(len(block) for block in trace.calls(1)) == 3
     trace.close()
-    assert fates(run)[1] == Fate.RECOVERED
+    assert fates(run)[1] == RecoveryState.RECOVERED
     with h5py.File(rank_file(run, 1)) as file:
         assert file.attrs["lost_calls"] == 9 and len(file["calls"]) == 3
     assert not list(spool.parent.iterdir())
@@ -71,7 +71,7 @@ def test_calls_in_a_buffer_that_are_lost_already_count_once(tmp_path):
     run, spool, tables = killed_run(tmp_path, 3, lost_calls=9, limit_bytes=1 << 20)
     rows = {name: table[:0] for name, table in tables.items()} | {"calls": tables["calls"][3:]}
     write_spool(spool, rank_file(run, 1), rows, base=[0, 9, 0, 0, 0, 0, 0], flushing=schema.LEAVING_OUT)
-    assert fates(run)[1] == Fate.RECOVERED
+    assert fates(run)[1] == RecoveryState.RECOVERED
     with h5py.File(rank_file(run, 1)) as file:
         assert file.attrs["lost_calls"] == 9 and len(file["calls"]) == 3
 
@@ -81,7 +81,7 @@ def test_a_rank_file_that_lacks_only_its_name_gets_it(killed):
     unnamed = rank_file(run, 1).with_name("000001.h5.tmp")
     rank_file(run, 1).rename(unnamed)
     rank_file(run, 0).with_name("000002.h5.tmp").write_bytes(b"the beginning of one")
-    assert fates(run)[1] == Fate.RECOVERED
+    assert fates(run)[1] == RecoveryState.RECOVERED
     assert not unnamed.exists() and not list(spool.parent.iterdir())
     rank_file(run, 1).rename(unnamed)
     assert len(fates(run)) == 1  # without buffers it is that of a process that had recorded nothing
@@ -103,7 +103,7 @@ def test_what_was_written_of_run_h5_is_removed(killed):
 
 
 def test_calls_in_the_buffer_after_a_full_disk_are_said_to_be_lost(tmp_path):
-    run, spool, tables = killed_run(tmp_path, 3, state=State.FULL)
+    run, spool, tables = killed_run(tmp_path, 3, state=ProcessState.FULL)
     rows = {name: table[:0] for name, table in tables.items()} | {"calls": tables["calls"][3:]}
     write_spool(spool, rank_file(run, 1), rows)
     trace = open_trace(run)
@@ -124,11 +124,11 @@ def killed(tmp_path):
 def test_rows_of_a_spool_come_into_the_file(killed, given):
     run, spool = killed
     done = recover_and_compare(run, run.parent / given)
-    assert [(o.rank, o.fate, o.calls) for o in done.outcomes][-1] == (1, Fate.RECOVERED, 2)
+    assert [(o.rank, o.fate, o.calls) for o in done.outcomes][-1] == (1, RecoveryState.RECOVERED, 2)
     assert not list(spool.parent.iterdir())
     assert sorted(p.name for p in run.with_suffix(".ranks").iterdir()) == ["000000.h5", "000001.h5"]
     with h5py.File(rank_file(run, 1)) as file:
-        assert file.attrs["state"] == State.RECOVERED
+        assert file.attrs["state"] == ProcessState.RECOVERED
         assert len(file["calls"]) == 5
         assert file["blocks"]["flags"][-1] == schema.BLOCK_RECOVERED
         assert file["blocks"]["count"][:, 0].sum() == 5
@@ -244,25 +244,25 @@ def test_a_rank_that_lives_is_refused_and_nothing_changed(tmp_path):
 def test_a_later_process_with_the_same_number_does_not_count(tmp_path):
     run, spool, tables = killed_run(tmp_path, 3, pid=os.getpid(), start_realtime_ns=10**18)
     write_spool(spool, rank_file(run, 1), tables | {"calls": tables["calls"][3:]})
-    assert fates(run) == [Fate.WHOLE, Fate.RECOVERED]
+    assert fates(run) == [RecoveryState.WHOLE, RecoveryState.RECOVERED]
 
 
 def test_spools_on_another_node_and_spools_that_are_gone(tmp_path):
     run, spool, tables = killed_run(tmp_path, 3, boot_id="another", host="node7")
     write_spool(spool, rank_file(run, 1), tables)
     (outcome,) = [o for o in recovery.recover(str(run)).outcomes if o.missing]
-    assert (outcome.fate, outcome.host) == (Fate.ELSEWHERE, "node7")
+    assert (outcome.fate, outcome.host) == (RecoveryState.ELSEWHERE, "node7")
     assert len(list(spool.parent.iterdir())) == 1
     shutil.rmtree(run.with_suffix(".ranks"))
     shutil.rmtree(spool.parent)
     run, _, _ = killed_run(tmp_path, 3)
-    assert fates(run) == [Fate.WHOLE, Fate.GONE]
+    assert fates(run) == [RecoveryState.WHOLE, RecoveryState.GONE]
 
 
 def test_what_cannot_be_read(killed):
     run, _ = killed
     rank_file(run, 0).write_bytes(b"not HDF5")
-    assert fates(run) == [Fate.UNREADABLE, Fate.RECOVERED]
+    assert fates(run) == [RecoveryState.UNREADABLE, RecoveryState.RECOVERED]
     for path in (run.with_name("other.h5"), run.parent / "shm"):
         with pytest.raises(TracelibError):
             recovery.recover(str(path))
@@ -274,7 +274,7 @@ def test_two_recoveries_at_once(killed):
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(TracelibError, match="another recovery"):
             recovery.recover(str(run))
-    assert fates(run) == [Fate.WHOLE, Fate.RECOVERED]
+    assert fates(run) == [RecoveryState.WHOLE, RecoveryState.RECOVERED]
 
 
 def test_what_the_command_says(killed):

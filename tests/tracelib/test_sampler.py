@@ -105,7 +105,7 @@ def test_quantities_are_those_of_the_kernel(sampler):
     _, path = sampler(50_000_000, os.getpid())
     row = wait_for_rows(path, 3)[-1]
     after, attributes = kernel(), samples(path)[0]
-    counters = [name for name, (_, kind) in node.SYSTEM.items() if kind is not node.Kind.GAUGE]
+    counters = [name for name, (_, kind) in node.SYSTEM.items() if kind is not node.SampleKind.GAUGE]
     assert [name for name in counters if name not in row.dtype.names] == []
     for name in (*counters, "swap_used"):
         assert min(before[name], after[name]) - 0.02 <= row[name] <= max(before[name], after[name]) + 0.02, name
@@ -245,7 +245,7 @@ def test_the_loopback_does_not_count(monkeypatch):
     interfaces = {"lo": counters(1, 2, 3, 4, *zeros), "eth0": counters(10, 20, 30, 40, *zeros)}
     interfaces["ib0"] = counters(100, 200, 300, 400, *zeros)
     monkeypatch.setattr(psutil, "net_io_counters", lambda pernic: interfaces)
-    found = dict(zip((q := node_quantities.Quantities()).names, q.read(), strict=True))
+    found = dict(zip((q := node_quantities.NodeQuantities()).names, q.read(), strict=True))
     assert {name: found[name] for name in node.SYSTEM if name.startswith("network")} == {
         "network_sent": 110,
         "network_received": 220,

@@ -6,8 +6,8 @@ plan, and MON watches a run and plans again when the estimate is off. `tracelib_
 
 from __future__ import annotations
 
-from tracelib.balance.initial import Basis, Share, moves, shares
+from tracelib.balance.initial import Share, ShareOrigin, moves, shares
 from tracelib.balance.monitor import Monitor
-from tracelib.schema.shares import Plan, read_plan, split
+from tracelib.schema.shares import SharePlan, read_plan, split
 
-__all__ = ["Basis", "Monitor", "Plan", "Share", "moves", "read_plan", "shares", "split"]
+__all__ = ["Monitor", "Share", "ShareOrigin", "SharePlan", "moves", "read_plan", "shares", "split"]

@@ -10,12 +10,12 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from tracelib.schema.shares import Expectation, Plan, read_plan, split
+from tracelib.schema.shares import Expectation, SharePlan, read_plan, split
 
 VARIABLE = "TRACELIB_PLAN"
 
 
-class Basis(Enum):
+class ShareOrigin(Enum):
     """Origin of shares, as tracelib_shares returns it in C.
 
     PLANNED: a plan. EQUAL: there is no plan. WRONG: the plan is wrong or for another number of ranks, and shares are
@@ -34,7 +34,7 @@ class Share:
     rank: int
     counts: tuple[int, ...]
     expected: Expectation | None = None
-    basis: Basis = Basis.PLANNED
+    basis: ShareOrigin = ShareOrigin.PLANNED
 
     @property
     def count(self) -> int:
@@ -51,12 +51,12 @@ class Share:
 
 
 def shares(
-    items: int, comm: Any = None, plan: str | os.PathLike[str] | Plan | None = None, size: float | None = None
+    items: int, comm: Any = None, plan: str | os.PathLike[str] | SharePlan | None = None, size: float | None = None
 ) -> Share:
     """Compute the shares of all ranks. Collective over comm.
 
-    Rank 0 reads the plan. If the plan is wrong, rank 0 reports it on stderr and shares are equal (`Basis.WRONG`), as in
-    C: the run goes on.
+    Rank 0 reads the plan. If the plan is wrong, rank 0 reports it on stderr and shares are equal
+    (`ShareOrigin.WRONG`), as in C: the run goes on.
 
     Args:
         items: Number of items that all ranks share.
@@ -80,21 +80,21 @@ def _world() -> Any:
 
 
 def _speeds(
-    size: float, ranks: int, plan: str | os.PathLike[str] | Plan | None
-) -> tuple[Basis, list[float], Expectation | None]:
+    size: float, ranks: int, plan: str | os.PathLike[str] | SharePlan | None
+) -> tuple[ShareOrigin, list[float], Expectation | None]:
     """Return the origin of the shares, the speed of each rank, and the plan's expectation (None: there is none)."""
     plan = os.environ.get(VARIABLE) or None if plan is None else plan
     if plan is None:
-        return Basis.EQUAL, [1.0] * ranks, None
+        return ShareOrigin.EQUAL, [1.0] * ranks, None
     try:
-        known = plan if isinstance(plan, Plan) else read_plan(Path(plan).read_text(encoding="utf-8"))
+        known = plan if isinstance(plan, SharePlan) else read_plan(Path(plan).read_text(encoding="utf-8"))
         if known.ranks != ranks:
             raise ValueError(f"it is for {known.ranks} ranks, and there are {ranks}")
     except (OSError, ValueError) as error:
-        name = "" if isinstance(plan, Plan) else f" {os.fspath(plan)}"
+        name = "" if isinstance(plan, SharePlan) else f" {os.fspath(plan)}"
         print(f"tracelib: the plan{name} cannot be used, so shares are equal: {error}", file=sys.stderr, flush=True)
-        return Basis.WRONG, [1.0] * ranks, None
-    return Basis.PLANNED, known.speeds_at(size), known.expectation(size)
+        return ShareOrigin.WRONG, [1.0] * ranks, None
+    return ShareOrigin.PLANNED, known.speeds_at(size), known.expectation(size)
 
 
 def moves(before: Sequence[int], after: Sequence[int], rank: int) -> tuple[list[int], list[int]]:

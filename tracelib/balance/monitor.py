@@ -15,21 +15,21 @@ from time import perf_counter
 from typing import Any
 
 from tracelib.balance.initial import Share, shares
-from tracelib.balance.replan import Watch, one_each
-from tracelib.schema.shares import Plan
+from tracelib.balance.replan import PaceMonitor, one_each
+from tracelib.schema.shares import SharePlan
 
 
 class Monitor:
     """Steps in which each rank computes its share, and shares that follow what was measured.
 
-    `share` is this rank's, `before` the one until the last change. Rank 0 decides for all (`replan.Watch`).
+    `share` is this rank's, `before` the one until the last change. Rank 0 decides for all (`replan.PaceMonitor`).
     """
 
     def __init__(
         self,
         items: int,
         comm: Any = None,
-        plan: str | os.PathLike[str] | Plan | None = None,
+        plan: str | os.PathLike[str] | SharePlan | None = None,
         *,
         seconds: float = 0.5,
         threshold: float = 0.1,
@@ -60,7 +60,7 @@ class Monitor:
         self._comm, self._seconds, self._clock = comm, seconds, clock
         first = shares(items, comm, plan)
         self.share = self.before = replace(first, counts=tuple(one_each(first.counts)))
-        self._watch = Watch(self.share.counts, threshold)  # used by rank 0
+        self._watch = PaceMonitor(self.share.counts, threshold)  # used by rank 0
         self._computing = self._inside = self._last_look = self.looks_s = 0.0  # inside: by perf_counter
         self._other_s, self._other_steps = 0.0, 0  # besides computing and waiting, since the last plan
         self.before_s = self.expected_s = self.taken_s = 0.0  # of all steps under its plans

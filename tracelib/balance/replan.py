@@ -46,7 +46,7 @@ class _Bend:
         self.xx = self.xx / 2 + x * x
 
 
-class Watch:
+class PaceMonitor:
     """The shares of all ranks, and looks at what they measured.
 
     New shares must have gained enough in each third of some looks, when they come from the other two thirds.

@@ -17,7 +17,7 @@ _STATEMENT_MAY_FOLLOW = ";{}:"
 
 
 @dataclass(frozen=True)
-class Found:
+class PlacedPragma:
     """A pragma, and where it stands."""
 
     pragma: Pragma
@@ -25,13 +25,13 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Drivers:
+class ExperimentDrivers:
     """The driver of each experiment, and all that the source declares."""
 
     of: dict[str, Driver]
     declared: tuple[Driver, ...]
 
-    def environment(self, found: Sequence[Found]) -> dict[str, str]:
+    def environment(self, found: Sequence[PlacedPragma]) -> dict[str, str]:
         """Return the variables without which an observable is not recorded."""
         needed: dict[str, str] = {}
         for observable, driver in {(one.pragma.observable, self.of[one.pragma.name]) for one in begins(found)}:
@@ -44,23 +44,23 @@ class Drivers:
         return tuple(driver.advice for driver in self.declared if driver.advice)
 
 
-def begins(found: Sequence[Found]) -> list[Found]:
+def begins(found: Sequence[PlacedPragma]) -> list[PlacedPragma]:
     """Return the pragmas that begin an experiment."""
     return [one for one in found if one.pragma.kind == "begin"]
 
 
-def names(found: Sequence[Found]) -> tuple[str, ...]:
+def names(found: Sequence[PlacedPragma]) -> tuple[str, ...]:
     """Return the experiments, each once."""
     return tuple(dict.fromkeys(one.pragma.name for one in begins(found)))
 
 
-class Check:
+class PragmaCheck:
     """Whether pragmas belong together."""
 
-    def __init__(self, source: str, name: str, found: Sequence[Found], begun: set[str]) -> None:
+    def __init__(self, source: str, name: str, found: Sequence[PlacedPragma], begun: set[str]) -> None:
         self._source, self._name, self._found, self._begun = source, name, found, begun
 
-    def drivers(self) -> Drivers:
+    def drivers(self) -> ExperimentDrivers:
         """Return the driver of each experiment. Raises TracelibError."""
         used = {"CLOCK": driver_named("CLOCK")}
         of: dict[str, Driver] = {}
@@ -79,16 +79,16 @@ class Check:
                 self._fail(one, f"no experiment {pragma.name} begins in this file")
             if pragma.kind in ("begin", "end"):
                 self._check_place(one)
-        return Drivers(of, tuple(used.values()))
+        return ExperimentDrivers(of, tuple(used.values()))
 
-    def _driver(self, one: Found) -> Driver:
+    def _driver(self, one: PlacedPragma) -> Driver:
         try:
             return driver_named(one.pragma.name)
         except LookupError as error:
             self._fail(one, str(error))
             raise
 
-    def _of_experiment(self, one: Found, used: Mapping[str, Driver], of: dict[str, Driver]) -> Driver:
+    def _of_experiment(self, one: PlacedPragma, used: Mapping[str, Driver], of: dict[str, Driver]) -> Driver:
         pragma = one.pragma
         try:
             driver = driver_of(pragma.observable)
@@ -100,16 +100,16 @@ class Check:
             self._fail(one, f"{pragma.name} has another observable already")
         return driver
 
-    def _check_place(self, one: Found) -> None:
+    def _check_place(self, one: PlacedPragma) -> None:
         if one.directive.depth < 1:
             self._fail(one, "an experiment begins and ends inside a function")
         if one.directive.before not in _STATEMENT_MAY_FOLLOW:
             raise self._at(one, 0, "no statement can stand here: put braces around it, or a semicolon before it")
 
-    def _fail(self, one: Found, message: str) -> None:
+    def _fail(self, one: PlacedPragma, message: str) -> None:
         raise self._at(one, one.pragma.at, message)
 
-    def _at(self, one: Found, at: int, message: str) -> TracelibError:
+    def _at(self, one: PlacedPragma, at: int, message: str) -> TracelibError:
         return error_at(self._source, self._name, one.directive.begin + at, message)
 
 

@@ -15,7 +15,7 @@ FORTRAN = (*FREE, *FIXED)
 
 
 @dataclass(frozen=True)
-class Done:
+class WrittenProgram:
     """The file that was written, and the environment that a run of it needs."""
 
     path: Path
@@ -24,7 +24,7 @@ class Done:
     advice: tuple[str, ...] = ()
 
 
-def translate_file(name: str, output: str | None, force: bool) -> Done:
+def translate_file(name: str, output: str | None, force: bool) -> WrittenProgram:
     """Write SRC.cll.c and SRC.cll.h (section 2.1.1), or OUT.c and OUT.h, both or none; of Fortran the source alone.
     Raises TracelibError."""
     path = Path(name)
@@ -48,7 +48,7 @@ def translate_file(name: str, output: str | None, force: bool) -> Done:
     for made in texts:
         _check(made, path, force)
     _write(texts)
-    return Done(target, done.experiments, done.environment, done.advice)
+    return WrittenProgram(target, done.experiments, done.environment, done.advice)
 
 
 def _check(path: Path, source: Path, force: bool) -> None:

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from textwrap import wrap
 
-from tracelib.call.experiments import Check, Found, error_at, names
+from tracelib.call.experiments import PlacedPragma, PragmaCheck, error_at, names
 from tracelib.call.pragmas import Pragma, PragmaError, parse
 from tracelib.call.scan import Directive
-from tracelib.call.translate import Translated
+from tracelib.call.translate import TranslatedProgram
 from tracelib.errors import TracelibError
 
 FREE = (".f90", ".F90", ".f95", ".F95", ".f03", ".F03", ".f08", ".F08")
@@ -39,7 +39,7 @@ _FUNCTIONS = frozenset((
 """Intrinsic functions. Their arguments are recorded. Any other name with parentheses is an element of an array."""
 
 
-def translate_fortran(source: str, name: str, *, fixed: bool) -> Translated:
+def translate_fortran(source: str, name: str, *, fixed: bool) -> TranslatedProgram:
     """Translate a Fortran source, which needs no header.
 
     Args:
@@ -52,7 +52,7 @@ def translate_fortran(source: str, name: str, *, fixed: bool) -> Translated:
     """
     found = list(_pragmas(source, name, fixed))
     begun = {one.pragma.name for one in found if one.pragma.kind == "begin"}
-    drivers = Check(source, name, found, begun).drivers()
+    drivers = PragmaCheck(source, name, found, begun).drivers()
     for one in found:
         if one.pragma.kind == "begin" and drivers.of[one.pragma.name].moments:
             driver = drivers.of[one.pragma.name].name
@@ -65,7 +65,7 @@ def translate_fortran(source: str, name: str, *, fixed: bool) -> Translated:
         at = one.directive.end
     end = "" if source.endswith("\n") or not source else "\n"
     pieces += [source[at:], end, MADE, "\n"]  # at the end: all lines keep their numbers
-    return Translated("".join(pieces), "", drivers.environment(found), names(found), drivers.advice)
+    return TranslatedProgram("".join(pieces), "", drivers.environment(found), names(found), drivers.advice)
 
 
 def is_made(text: str) -> bool:
@@ -73,7 +73,7 @@ def is_made(text: str) -> bool:
     return text.rstrip().endswith(MADE)
 
 
-def _pragmas(source: str, name: str, fixed: bool) -> Iterator[Found]:
+def _pragmas(source: str, name: str, fixed: bool) -> Iterator[PlacedPragma]:
     """Yield every `!$cll` with the pragma that it is."""
     for line in (_FIXED_LINE if fixed else _FREE_LINE).finditer(source):
         written = _CONTINUED.sub(lambda part: " " * len(part[0]), line[0])
@@ -89,7 +89,7 @@ def _pragmas(source: str, name: str, fixed: bool) -> Iterator[Found]:
             raise _wrong(source, name, directive, error, shift) from error
         if pragma:
             here = replace(pragma, at=pragma.at - shift, observable_at=pragma.observable_at - shift)
-            yield Found(here, directive)
+            yield PlacedPragma(here, directive)
 
 
 def _wrong(source: str, name: str, directive: Directive, error: PragmaError, shift: int) -> TracelibError:

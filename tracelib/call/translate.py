@@ -6,14 +6,14 @@ import re
 import sys
 from dataclasses import dataclass
 
-from tracelib.call.experiments import Check, Found, error_at, names
+from tracelib.call.experiments import PlacedPragma, PragmaCheck, error_at, names
 from tracelib.call.pragmas import Pragma, PragmaError, parse
 from tracelib.call.scan import Directive, directives, place
 from tracelib.drivers import Driver
 
 
 @dataclass(frozen=True)
-class Translated:
+class TranslatedProgram:
     """The two files, and what a run needs."""
 
     source: str
@@ -23,14 +23,14 @@ class Translated:
     advice: tuple[str, ...] = ()  # what to do beside the run
 
 
-def translate(source: str, name: str, header_name: str) -> Translated:
+def translate(source: str, name: str, header_name: str) -> TranslatedProgram:
     """Return the translation of a source. `name`: what the compiler's messages shall call it; `header_name`: the header
     that it includes. Raises TracelibError with line and column of a pragma that is wrong."""
     every = list(directives(source))
-    found = [Found(pragma, one) for one in every if (pragma := _parsed(source, name, one))]
+    found = [PlacedPragma(pragma, one) for one in every if (pragma := _parsed(source, name, one))]
     begun = {one.pragma.name for one in found if one.pragma.kind == "begin"}
     found = [one for one in found if not _is_foreign(one, begun)]
-    drivers = Check(source, name, found, begun).drivers()
+    drivers = PragmaCheck(source, name, found, begun).drivers()
     used = drivers.of
     pieces, at = [f"{_MADE}\n#line 1 {_quoted(name)}\n"], 0
     include_at = _include_at(every, found)
@@ -46,7 +46,7 @@ def translate(source: str, name: str, header_name: str) -> Translated:
             at = one.directive.end
     mpi = any(one.pragma.kind == "parallel" and one.pragma.name == "MPI" for one in found)
     header = _header(any(driver.moments for driver in used.values()), mpi)
-    return Translated("".join(pieces), header, drivers.environment(found), names(found), drivers.advice)
+    return TranslatedProgram("".join(pieces), header, drivers.environment(found), names(found), drivers.advice)
 
 
 def _parsed(source: str, name: str, directive: Directive) -> Pragma | None:
@@ -58,12 +58,12 @@ def _parsed(source: str, name: str, directive: Directive) -> Pragma | None:
         raise error_at(source, name, directive.begin + error.at, str(error)) from error
 
 
-def _is_foreign(one: Found, begun: set[str]) -> bool:
+def _is_foreign(one: PlacedPragma, begun: set[str]) -> bool:
     """Return True for a `#pragma report` without cll that names no experiment: it is not ours."""
     return one.pragma.kind == "report" and one.pragma.name not in begun and " cll " not in one.directive.text
 
 
-def _include_at(every: list[Directive], found: list[Found]) -> int:
+def _include_at(every: list[Directive], found: list[PlacedPragma]) -> int:
     """Return the place after the last #include before the first experiment that is in no function and no condition.
 
     Definitions of the program for its own headers then hold for ours, too. Without one: before everything.

@@ -15,7 +15,7 @@ _LARGEST = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
-class Setting:
+class CollectiveSetting:
     """One collective to time: a name of NATIVE or ALGORITHMS. Every rank gets `bytes`, in segments of `segment_bytes`.
 
     A native collective counts as one segment: how the MPI divides it is not known.
@@ -33,7 +33,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Design:
+class CollectiveDesign:
     """All combinations that make sense: a segment that is not smaller than the whole is the whole (as is 0), and the
     whole consists of full segments."""
 
@@ -44,14 +44,14 @@ class Design:
     iterations: int = 100  # of the loop that is timed
     repetitions: int = 3  # of the whole
 
-    def settings(self) -> Iterator[Setting]:
+    def settings(self) -> Iterator[CollectiveSetting]:
         """Yield each combination once."""
         for ranks in self.ranks:
             for name in self.names:
                 for size in self.sizes:
                     segments = (0,) if name in NATIVE else self.segments
                     for segment in sorted({piece or size for piece in segments if size % (piece or size) == 0}):
-                        yield Setting(name, ranks, size, segment)
+                        yield CollectiveSetting(name, ranks, size, segment)
 
     def check(self, world: int) -> None:
         """Check that the design can be measured.

@@ -9,15 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from tracelib.collectives.design import NATIVE, Design, Setting
-from tracelib.collectives.timing import Collective, Timing, time_collective
+from tracelib.collectives.design import NATIVE, CollectiveDesign, CollectiveSetting
+from tracelib.collectives.timing import CollectiveTiming, PreparedCollective, time_collective
 from tracelib.errors import TracelibError
 from tracelib.schema.net_collectives import COLLECTIVE, TABLES
 
 _LOOK_S = 0.001
 
 
-def measure(world: Any, design: Design | None, library: Any, stopped: Callable[[], bool]) -> dict[str, np.ndarray]:
+def measure(
+    world: Any, design: CollectiveDesign | None, library: Any, stopped: Callable[[], bool]
+) -> dict[str, np.ndarray]:
     """Measure all settings: rows of the tables "collectives" and "broadcasts" at rank 0; elsewhere none.
 
     All ranks of the mpi4py communicator call this.
@@ -42,10 +44,10 @@ def measure(world: Any, design: Design | None, library: Any, stopped: Callable[[
     return {table: np.array(found, TABLES[table]) for table, found in rows.items() if world.Get_rank() == 0}
 
 
-def _time(world: Any, setting: Setting, library: Any, iterations: int) -> Timing | None:
+def _time(world: Any, setting: CollectiveSetting, library: Any, iterations: int) -> CollectiveTiming | None:
     """Time a setting; None at ranks that take no part."""
     with _first_ranks(world, setting.ranks) as comm:
-        return None if comm is None else time_collective(Collective(library, comm, setting), comm, iterations)
+        return None if comm is None else time_collective(PreparedCollective(library, comm, setting), comm, iterations)
 
 
 @contextmanager
@@ -65,6 +67,6 @@ def _first_ranks(world: Any, ranks: int) -> Iterator[Any]:
             time.sleep(_LOOK_S)
 
 
-def _row(setting: Setting, repetition: int, timing: Timing) -> tuple:
+def _row(setting: CollectiveSetting, repetition: int, timing: CollectiveTiming) -> tuple:
     values = vars(setting) | {"segments": setting.segments, "repetition": repetition} | vars(timing)
     return setting.name, *(values[column] for column in (COLLECTIVE.names or ())[1:])

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tracelib.collectives.design import NATIVE, Design
+from tracelib.collectives.design import NATIVE, CollectiveDesign
 from tracelib.collectives.trees import ALGORITHMS
 from tracelib.command_line import Option
 from tracelib.errors import TracelibError
@@ -129,7 +129,7 @@ def collective_options(command: Callable) -> Callable:
     return command
 
 
-def design_of(world: int, said: dict[str, Any]) -> tuple[Design | None, dict[str, Any]]:
+def design_of(world: int, said: dict[str, Any]) -> tuple[CollectiveDesign | None, dict[str, Any]]:
     """Make a design of the options of a command.
 
     Args:
@@ -152,7 +152,7 @@ def design_of(world: int, said: dict[str, Any]) -> tuple[Design | None, dict[str
         asked["sizes"] or SIZES,
         asked["segments"] or SEGMENTS,
     )
-    design = Design(names, over, sizes, segments, asked["iterations"], asked["repeat"])
+    design = CollectiveDesign(names, over, sizes, segments, asked["iterations"], asked["repeat"])
     design.check(world)
     return design, others
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tracelib.collectives.design import Setting
-from tracelib.collectives.trees import ALGORITHMS, Node, node
+from tracelib.collectives.design import CollectiveSetting
+from tracelib.collectives.trees import ALGORITHMS, TreeNode, node
 
 WAIT = 10
 """In the first phase a responder waits this many times the first estimate."""
@@ -26,7 +26,7 @@ _ESTIMATES = 3
 
 
 @dataclass(frozen=True)
-class Timing:
+class CollectiveTiming:
     """Times of one collective in seconds, each less the median time of an answer alone."""
 
     iterations: int
@@ -42,19 +42,19 @@ class Timing:
     right: bool  # every rank got what the root sent
 
 
-class Collective:
+class PreparedCollective:
     """A setting made ready on the ranks of an mpi4py communicator (`setting.ranks` of them, no other traffic).
 
     `library` is the cffi module with the loops, made ready.
     """
 
-    def __init__(self, library: Any, comm: Any, setting: Setting) -> None:
+    def __init__(self, library: Any, comm: Any, setting: CollectiveSetting) -> None:
         from mpi4py import MPI
 
         self._comm, self._lib, self._ffi = comm, library.lib, library.ffi
         self.setting = setting
         rank = comm.Get_rank()
-        place = node(setting.name, rank, setting.ranks) if setting.name in ALGORITHMS else Node(-1, ())
+        place = node(setting.name, rank, setting.ranks) if setting.name in ALGORITHMS else TreeNode(-1, ())
         self._buffer = np.zeros(setting.bytes, np.uint8)
         whole = setting.bytes * (setting.ranks if setting.name == "scatter" and rank == 0 else 0)
         self._source = np.zeros(whole, np.uint8)
@@ -112,7 +112,7 @@ class Collective:
             raise RuntimeError(f"MPI returned error {error} while {self.setting.name} was timed")
 
 
-def time_collective(collective: Collective, comm: Any, iterations: int) -> Timing:
+def time_collective(collective: PreparedCollective, comm: Any, iterations: int) -> CollectiveTiming:
     """Time both phases; all ranks return the same. It needs two ranks.
 
     The first phase repeats a tenth as often: its waits are long, and only the order of the ranks matters.
@@ -125,7 +125,7 @@ def time_collective(collective: Collective, comm: Any, iterations: int) -> Timin
     naive_s = float(collective.loop_s(iterations)[0])
     ack_s = float(np.median(collective.answer_s(iterations, responder)))
     times = collective.answered_s(iterations, responder) - ack_s
-    timing = Timing(
+    timing = CollectiveTiming(
         iterations=iterations,
         responder=responder,
         time_s=float(times.mean()),
@@ -141,7 +141,7 @@ def time_collective(collective: Collective, comm: Any, iterations: int) -> Timin
     return comm.bcast(timing)
 
 
-def _first_phase(collective: Collective, iterations: int, wait_s: float) -> list[float]:
+def _first_phase(collective: PreparedCollective, iterations: int, wait_s: float) -> list[float]:
     """Return the seconds until the answers of ranks 1, 2, ..., less waits and an answer's own time: medians, at
     rank 0."""
     found = []

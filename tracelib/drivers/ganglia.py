@@ -17,7 +17,7 @@ _TIMEOUT_S = 10
 _LARGEST = 1 << 28
 
 
-class Ganglia(Driver):
+class GangliaDriver(Driver):
     """gmond writes its XML to whoever connects, and closes. The text is kept as it is, in EXPERIMENT.ID.ganglia.xml;
     the parameter `ganglia` of the region is ID, by which `analyze table --ganglia` finds it."""
 

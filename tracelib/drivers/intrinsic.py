@@ -7,13 +7,13 @@ from tracelib.drivers.driver import Driver
 REAL_TIME = "PAPI_REAL_USEC"
 
 
-class Clock(Driver):
+class ClockDriver(Driver):
     """The wall-clock time, and the program's own variables (section 2.3.1, the intrinsic driver)."""
 
     name, observables, declared = "CLOCK", ("CLOCK",), False
 
 
-class Counters(Driver):
+class CounterDriver(Driver):
     """Counters of the processor and the kernel (docs/counters.md). PAPI_REAL_USEC is the time, which is always
     there."""
 
@@ -23,7 +23,7 @@ class Counters(Driver):
         return {} if observable == REAL_TIME else {"TRACELIB_COUNTERS": observable}
 
 
-class System(Driver):
+class SystemDriver(Driver):
     """Load, CPU, memory, network and disk of each node, sampled once a second."""
 
     name, observables = "System", ("NODE_*",)
@@ -32,7 +32,7 @@ class System(Driver):
         return {"TRACELIB_SYSTEM": "1s"}
 
 
-class Network(Driver):
+class NetworkDriver(Driver):
     """The LoOgGP parameters of the network (section 3.3.1). They are measured beside the program, by `python -m
     tracelib.ngmpi`, and `analyze table --network` adds them to the rows."""
 

@@ -30,7 +30,7 @@ _MOST = "100000"
 
 
 @dataclass(frozen=True)
-class Hosts:
+class NwsHosts:
     """Where NWS runs."""
 
     nameserver: str
@@ -38,7 +38,7 @@ class Hosts:
     sensors: tuple[str, ...]
 
     @classmethod
-    def parse(cls, text: str) -> Hosts:
+    def parse(cls, text: str) -> NwsHosts:
         """Parse lines `nameserver H`, `memoryserver H`, `sensors N`, `sensor H`. Raises ValueError with the error."""
         found: dict[str, list[str]] = {"nameserver": [], "memoryserver": [], "sensors": [], "sensor": []}
         for number, line in enumerate(text.splitlines(), start=1):
@@ -55,7 +55,7 @@ class Hosts:
         return cls(found["nameserver"][0], found["memoryserver"][0], tuple(found["sensor"]))
 
 
-class Nws(Driver):
+class NwsDriver(Driver):
     """Starts TCP measurements among all sensors at the begin. At the end it stops them, keeps their series in
     EXPERIMENT.ID.nws.xml, and says their means."""
 
@@ -80,10 +80,10 @@ class Nws(Driver):
         return {SERIES[name]: fmean(row[3] for row in rows) for name, rows in series.items() if rows}
 
 
-def _hosts() -> Hosts:
+def _hosts() -> NwsHosts:
     path = Path(os.environ.get(CONFIGURATION) or DEFAULT)
     try:
-        return Hosts.parse(path.read_text())
+        return NwsHosts.parse(path.read_text())
     except OSError as error:
         raise TracelibError(f"cannot read {path}: {error.strerror}", f"{CONFIGURATION} names NWS's hosts") from error
     except ValueError as error:

@@ -159,7 +159,7 @@ class _Ranks(click.ParamType):
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 def command(
     config_path: Path | None, output: Path, force: bool, ranks: tuple[int, ...] | None, **said
-) -> options.Options:
+) -> options.MeasurementOptions:
     """Measure the network between MPI ranks.
 
     \b
@@ -171,12 +171,12 @@ def command(
         raise TracelibError(f"{output}: there is no folder {output.parent}")
     from mpi4py import MPI
 
-    file, world = config.read(config_path) if config_path else config.Config(), MPI.COMM_WORLD.Get_size()
+    file, world = config.read(config_path) if config_path else config.MeasurementConfig(), MPI.COMM_WORLD.Get_size()
     collectives, said = design_of(world, said)
     return options.decide(file, world, output=output, ranks=ranks or (), collectives=collectives, **said)
 
 
-def _decide() -> options.Options | int:
+def _decide() -> options.MeasurementOptions | int:
     """Decide at rank 0: the options; or, with a line on stderr, the exit code."""
     try:
         return command.main(prog_name=PROGRAM, standalone_mode=False)
@@ -213,7 +213,7 @@ def _measure() -> NoReturn:
 
     world = MPI.COMM_WORLD
     decided = world.bcast(_decide() if world.rank == 0 else None)
-    if not isinstance(decided, options.Options):
+    if not isinstance(decided, options.MeasurementOptions):
         sys.exit(decided or 0)
     if world.size == 1:
         click.echo(f"tracelib: one rank alone has no network; start it with mpirun -n 2 {PROGRAM}", err=True)

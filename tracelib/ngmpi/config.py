@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tracelib.errors import TracelibError
-from tracelib.schema.net import Mode
+from tracelib.schema.net import PairMode
 
 _NUMBERS = {"N_PARAMETER": 1, "TIMES": 1, "SIZE_MAX": 1, "NUM_STEPS": 1, "STEP": 2, "NUM_PROC": 1, "MODE": 1,
             "SUBSIZE": 1, "SUBNODES": None}  # fmt: skip
@@ -16,7 +16,7 @@ _PREFIX = "CLL_NGMPI_"
 
 
 @dataclass
-class Config:
+class MeasurementConfig:
     """Options from a file. None or empty: the file does not set them."""
 
     train: int | None = None
@@ -24,11 +24,11 @@ class Config:
     largest: int | None = None
     segments: list[tuple[int, int]] = field(default_factory=list)
     processes: int | None = None
-    mode: Mode | None = None
+    mode: PairMode | None = None
     ranks: list[int] = field(default_factory=list)
 
 
-def read(path: Path) -> Config:
+def read(path: Path) -> MeasurementConfig:
     """Return the file at `path`. Raises TracelibError, with the line, for what cannot be understood."""
     try:
         text = path.read_text()
@@ -37,10 +37,10 @@ def read(path: Path) -> Config:
     return parse(text, str(path))
 
 
-def parse(text: str, name: str) -> Config:
+def parse(text: str, name: str) -> MeasurementConfig:
     """Return the text of a file called `name`."""
     values: dict[str, list[int]] = {}
-    config = Config()
+    config = MeasurementConfig()
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -69,7 +69,7 @@ def _line(words: list[str], where: str) -> tuple[str, list[int]]:
     return key, [int(number) for number in numbers]
 
 
-def _take(config: Config, values: dict[str, list[int]], name: str) -> None:
+def _take(config: MeasurementConfig, values: dict[str, list[int]], name: str) -> None:
     """Take single numbers into `config`, and check whether they go together."""
 
     def one(key: str) -> int | None:
@@ -81,12 +81,12 @@ def _take(config: Config, values: dict[str, list[int]], name: str) -> None:
     config.train, config.times, config.largest = one("N_PARAMETER"), one("TIMES"), one("SIZE_MAX")
     config.processes, config.ranks = one("NUM_PROC"), values.get("SUBNODES", [])
     if (mode := one("MODE")) is not None:
-        if mode not in set(Mode):
-            modes = ", ".join(f"{m.value} ({m.name.lower()})" for m in Mode)
+        if mode not in set(PairMode):
+            modes = ", ".join(f"{m.value} ({m.name.lower()})" for m in PairMode)
             raise TracelibError(f"{name}: {_PREFIX}MODE {mode} is not one of {modes}")
-        config.mode = Mode(mode)
+        config.mode = PairMode(mode)
     _compare(name, "NUM_STEPS", one("NUM_STEPS"), "STEP", len(config.segments))
-    if config.mode is Mode.SUBGROUP:
+    if config.mode is PairMode.SUBGROUP:
         _compare(name, "SUBSIZE", one("SUBSIZE"), "SUBNODES", len(config.ranks))
 
 

@@ -12,7 +12,7 @@ from dataclasses import astuple, fields
 import numpy as np
 from mpi4py import MPI
 
-from tracelib.ngmpi.loop import COLUMNS, Loop, Order
+from tracelib.ngmpi.loop import COLUMNS, MeasuringOrder, MessageLoops
 
 EAGER_TESTS, NAP_S = 200, 0.0002
 """A waiting rank tests this often, then it sleeps between tests: otherwise it could take the processor of others."""
@@ -22,26 +22,26 @@ MOST_ROUNDS = 8
 MOST_PAIRS = 200
 """Communicators that are kept; an MPI has room for some thousands."""
 
-_FIELDS = len(fields(Order))
+_FIELDS = len(fields(MeasuringOrder))
 _ROWS = 4  # the field that is 0 where there is no order
 _END = -1.0
 
 
-def _order(row: np.ndarray) -> Order:
+def _order(row: np.ndarray) -> MeasuringOrder:
     """Read one row of a table of orders; its numbers are all exact."""
     first, second, size, train, rows, receiver = map(int, row[:-1])
-    return Order(first, second, size, train, rows, bool(receiver), float(row[-1]))
+    return MeasuringOrder(first, second, size, train, rows, bool(receiver), float(row[-1]))
 
 
-class Crew:
+class MeasuringCrew:
     """This rank's part in what all do together."""
 
-    def __init__(self, world: MPI.Intracomm, loop: Loop) -> None:
+    def __init__(self, world: MPI.Intracomm, loop: MessageLoops) -> None:
         self._comm, self._loop = world.Dup(), loop
         self.rank, self.ranks = world.Get_rank(), world.Get_size()
         self._pairs: dict[tuple[int, int], MPI.Intracomm | None] = {}
 
-    def carry_out(self, rounds: Sequence[Sequence[Order]]) -> list[list[np.ndarray]]:
+    def carry_out(self, rounds: Sequence[Sequence[MeasuringOrder]]) -> list[list[np.ndarray]]:
         """Carry out orders at rank 0.
 
         Return for each order of each round (rows, COLUMNS), with the flags of both ranks.
@@ -75,7 +75,7 @@ class Crew:
     def _share(self, table: np.ndarray) -> None:
         _wait(self._comm.Ibcast(table, root=0))
 
-    def _together(self, rounds: Sequence[Sequence[Order]]) -> list[list[np.ndarray]]:
+    def _together(self, rounds: Sequence[Sequence[MeasuringOrder]]) -> list[list[np.ndarray]]:
         counts = np.zeros(self.ranks, int)
         mine = [np.zeros(0)]
         for orders in rounds:
@@ -89,13 +89,13 @@ class Crew:
         _wait(self._comm.Igatherv(np.concatenate(mine), [everything, counts] if self.rank == 0 else None, root=0))
         return [] if self.rank else _merge(rounds, np.split(everything, np.cumsum(counts)[:-1]))
 
-    def _work(self, order: Order) -> np.ndarray:
+    def _work(self, order: MeasuringOrder) -> np.ndarray:
         comm = self._pairs[order.first, order.second]
         assert comm is not None
         first = self.rank == order.first
         return self._loop.measure(comm, order).ravel() if first else self._loop.answer(comm, order)
 
-    def _meet(self, orders: Sequence[Order]) -> None:
+    def _meet(self, orders: Sequence[MeasuringOrder]) -> None:
         """Make the communicators of pairs that have none. All ranks remember all pairs, so that both of a pair forget
         its communicator at the same time."""
         if len(self._pairs) + len(orders) > MOST_PAIRS:
@@ -108,7 +108,7 @@ class Crew:
                 self._pairs[pair] = self._comm.Create_group(group) if self.rank in pair else None
 
 
-def _merge(rounds: Sequence[Sequence[Order]], parts: list[np.ndarray]) -> list[list[np.ndarray]]:
+def _merge(rounds: Sequence[Sequence[MeasuringOrder]], parts: list[np.ndarray]) -> list[list[np.ndarray]]:
     """Merge rows of the measuring ranks with the flags of the answering ones. `parts`: each rank's report."""
     used = [0] * len(parts)
 
@@ -116,7 +116,7 @@ def _merge(rounds: Sequence[Sequence[Order]], parts: list[np.ndarray]) -> list[l
         used[rank] += number
         return parts[rank][used[rank] - number : used[rank]]
 
-    def merged(order: Order) -> np.ndarray:
+    def merged(order: MeasuringOrder) -> np.ndarray:
         rows = take(order.first, order.rows * len(COLUMNS[order.receiver])).reshape(order.rows, -1)
         rows[:, -1] = rows[:, -1].astype(int) | take(order.second, order.rows).astype(int)
         return rows

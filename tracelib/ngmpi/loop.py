@@ -23,7 +23,7 @@ CALIBRATION_S = 0.02
 
 
 @dataclass(frozen=True)
-class Order:
+class MeasuringOrder:
     """Two ranks measure one size `rows` times: PRTTs, or the receiver.
 
     `most_delay_s`: no longer delay within a train, 0: no limit; for the receiver, the delay.
@@ -39,7 +39,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Clock:
+class MeasurementClock:
     """The clock that times measurements."""
 
     source: str  # "tsc" or "monotonic"
@@ -53,15 +53,15 @@ def _pair() -> tuple[int, int]:
     return ticks[0], monotonic[0]
 
 
-def _calibrate() -> Clock:
+def _calibrate() -> MeasurementClock:
     first_ticks, first_ns = _pair()
     time.sleep(CALIBRATION_S)
     ticks, ns = _pair()
     per_s = (ticks - first_ticks) / (ns - first_ns) * 1e9
-    return Clock("tsc" if lib.prtt_clock_is_tsc() else "monotonic", per_s, lib.prtt_clock_step() / per_s)
+    return MeasurementClock("tsc" if lib.prtt_clock_is_tsc() else "monotonic", per_s, lib.prtt_clock_step() / per_s)
 
 
-class Loop:
+class MessageLoops:
     """The loops of one rank.
 
     Args:
@@ -84,13 +84,13 @@ class Loop:
         self._visit.received = ffi.cast("uint8_t *", self._received.ctypes.data)
         self._origin = np.uint64(_pair()[0])
 
-    def _prepare(self, comm: MPI.Comm, peer: int, order: Order) -> None:
+    def _prepare(self, comm: MPI.Comm, peer: int, order: MeasuringOrder) -> None:
         visit = self._visit
         visit.comm, visit.peer = ffi.cast("intptr_t", MPI._handleof(comm)), peer
         visit.size, visit.train, visit.rows = order.size, order.train, order.rows
         visit.most_delay = round(order.most_delay_s * self.clock.ticks_per_s)
 
-    def measure(self, comm: MPI.Comm, order: Order) -> np.ndarray:
+    def measure(self, comm: MPI.Comm, order: MeasuringOrder) -> np.ndarray:
         """Measure as the pair's rank 0: (rows, columns) seconds and flags."""
         self._prepare(comm, 1, order)
         ticks = np.zeros((order.rows, len(COLUMNS[order.receiver])), np.uint64)
@@ -103,7 +103,7 @@ class Loop:
         values[:, :-1] /= self.clock.ticks_per_s
         return values
 
-    def answer(self, comm: MPI.Comm, order: Order) -> np.ndarray:
+    def answer(self, comm: MPI.Comm, order: MeasuringOrder) -> np.ndarray:
         """Answer as the pair's rank 1: the flags of each row."""
         self._prepare(comm, 0, order)
         flags = np.zeros(order.rows, np.uint64)

@@ -8,25 +8,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tracelib.ngmpi import refine
-from tracelib.ngmpi.crew import Crew
-from tracelib.ngmpi.series import MOST_ROWS, Series
-from tracelib.ngmpi.stopping_rules import Limits, imprecise
-from tracelib.schema.net import Origin
+from tracelib.ngmpi.crew import MeasuringCrew
+from tracelib.ngmpi.series import MOST_ROWS, PairSeries
+from tracelib.ngmpi.stopping_rules import StoppingLimits, imprecise
+from tracelib.schema.net import SizeOrigin
 
 
-class Stop(Exception):
+class StopMeasuring(Exception):
     """The user wants no more."""
 
 
 @dataclass
-class Course:
-    """`tell` is called after each visit with the seconds gone in this series; it may raise Stop."""
+class SeriesRunner:
+    """`tell` is called after each visit with the seconds gone in this series; it may raise StopMeasuring."""
 
-    crew: Crew
-    limits: Limits
-    tell: Callable[[Series, float], None]
+    crew: MeasuringCrew
+    limits: StoppingLimits
+    tell: Callable[[PairSeries, float], None]
 
-    def run(self, series: Series) -> None:
+    def run(self, series: PairSeries) -> None:
         """Measure all of a series."""
         self._begin = time.monotonic()
         if self.limits.repetitions:
@@ -34,7 +34,7 @@ class Course:
         else:
             self._until_precise(series)
 
-    def _visit(self, series: Series, sizes: Sequence[int], most_rows: int = MOST_ROWS) -> list[int]:
+    def _visit(self, series: PairSeries, sizes: Sequence[int], most_rows: int = MOST_ROWS) -> list[int]:
         rows = series.visit(self.crew, sizes, most_rows)
         self.tell(series, self._gone_s)
         return rows
@@ -47,7 +47,7 @@ class Course:
     def _time_is_up(self) -> bool:
         return self._gone_s >= self.limits.time_s
 
-    def _repeat(self, series: Series, repetitions: int) -> None:
+    def _repeat(self, series: PairSeries, repetitions: int) -> None:
         """Round by round over all sizes, a few rows each."""
         left = dict.fromkeys(series.sizes, repetitions)
         while left:
@@ -57,7 +57,7 @@ class Course:
                 left[size] -= self._visit(series, [size], min(MOST_ROWS, left[size]))[0]
             left = {size: rows for size, rows in left.items() if rows > 0}
 
-    def _until_precise(self, series: Series) -> None:
+    def _until_precise(self, series: PairSeries) -> None:
         """Pass by pass over all sizes that are not precise yet, so that no disturbance hits all rows of one size."""
         shuffle = random.Random(0).shuffle
         pending = sorted(series.sizes, key=_coarse_first)
@@ -68,7 +68,7 @@ class Course:
                 self._visit(series, sizes)
             times = series.times()
             new = [size for size in refine.wanted(times) if size not in series.sizes]
-            series.sizes |= dict.fromkeys(new, Origin.REFINED)
+            series.sizes |= dict.fromkeys(new, SizeOrigin.REFINED)
             pending = imprecise(series.sizes, times, self.limits)
             shuffle(pending)
             pending = new + pending

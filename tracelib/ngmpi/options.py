@@ -6,36 +6,36 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tracelib.collectives.design import Design
+from tracelib.collectives.design import CollectiveDesign
 from tracelib.errors import TracelibError
 from tracelib.ngmpi import config, plan
-from tracelib.schema.net import Mode, Origin
+from tracelib.schema.net import PairMode, SizeOrigin
 
 LARGEST, SMALL_LARGEST = 4 << 20, 200 << 10
 TIME_S, SMALL_TIME_S = 57.0, 27.0
 """A pair's time up to LARGEST, and up to SMALL_LARGEST bytes: one minute and half of it, with start and end."""
 TRAIN = 32
 PRECISION = 0.02
-MODES = {mode.name.lower(): mode for mode in Mode}
+MODES = {mode.name.lower(): mode for mode in PairMode}
 
 
 @dataclass(frozen=True)
-class Options:
+class MeasurementOptions:
     """A measurement's, all decided."""
 
     output: Path
     quiet: bool
-    sizes: dict[int, Origin]
+    sizes: dict[int, SizeOrigin]
     train: int
     may_shorten: bool  # trains of long rows
     repetitions: int | None
     warm_up: int
     precision: float
     time_s: float
-    mode: Mode
+    mode: PairMode
     ranks: tuple[int, ...]
     seed: int
-    collectives: Design | None
+    collectives: CollectiveDesign | None
     receiver: bool
     one_buffer: bool
     bind: bool
@@ -49,7 +49,7 @@ class Options:
 
 
 def decide(
-    said: config.Config,
+    said: config.MeasurementConfig,
     ranks_in_world: int,
     *,
     output: Path,
@@ -65,11 +65,11 @@ def decide(
     mode: str | None = None,
     ranks: Sequence[int] = (),
     seed: int = 0,
-    collectives: Design | None = None,
+    collectives: CollectiveDesign | None = None,
     receiver: bool = False,
     one_buffer: bool = False,
     bind: bool = True,
-) -> Options:
+) -> MeasurementOptions:
     """Merge options: the command line wins over the file, the file over defaults.
 
     Args:
@@ -86,19 +86,19 @@ def decide(
     if min_size > largest:
         raise TracelibError(f"the smallest size, {min_size}, is above the largest, {largest}")
     if segments:
-        sizes = dict.fromkeys((s for s in plan.by_segments(segments, largest) if s >= min_size), Origin.CONFIGURED)
+        sizes = dict.fromkeys((s for s in plan.by_segments(segments, largest) if s >= min_size), SizeOrigin.CONFIGURED)
     else:
-        sizes = dict.fromkeys(plan.logarithmic(min_size, largest), Origin.LOGARITHMIC)
+        sizes = dict.fromkeys(plan.logarithmic(min_size, largest), SizeOrigin.LOGARITHMIC)
     if not sizes:
         raise TracelibError(f"no size of the plan lies from {min_size} to {largest}")
     n = train or said.train or TRAIN
     if n < 2:
         raise TracelibError("a train needs at least 2 messages")
     repetitions = loop or said.times or (1 if segments else None)
-    chosen_mode = MODES[mode] if mode else Mode.SUBGROUP if ranks else said.mode or Mode.SAMPLING
+    chosen_mode = MODES[mode] if mode else PairMode.SUBGROUP if ranks else said.mode or PairMode.SAMPLING
     if time_s is None:
         time_s = float("inf") if repetitions else SMALL_TIME_S if largest <= SMALL_LARGEST else TIME_S
-    return Options(
+    return MeasurementOptions(
         output=output,
         quiet=quiet,
         sizes=sizes,

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from tracelib.errors import TracelibError
-from tracelib.schema.net import WHERE, Mode
+from tracelib.schema.net import WHERE, PairMode
 
 Pair = tuple[int, int]
 
 
 @dataclass
-class Group:
+class PairGroup:
     """Pairs that are measured as one: by the same plan, and each time either all at once or one that is drawn."""
 
     pairs: list[Pair]
@@ -27,22 +27,22 @@ class Group:
         return self.pairs if self.at_once else [self._draw.choice(self.pairs)]
 
 
-def groups(mode: Mode, hosts: Sequence[object], ranks: Sequence[int], seed: int) -> list[Group]:
+def groups(mode: PairMode, hosts: Sequence[object], ranks: Sequence[int], seed: int) -> list[PairGroup]:
     """Return the groups of a mode, those within hosts and those between them apart. `hosts`: of each rank of the world.
 
-    `ranks`: the subgroup of Mode.SUBGROUP. Raises TracelibError for ranks that do not fit.
+    `ranks`: the subgroup of PairMode.SUBGROUP. Raises TracelibError for ranks that do not fit.
     """
-    chosen = _subgroup(ranks, len(hosts)) if mode is Mode.SUBGROUP else list(range(len(hosts)))
+    chosen = _subgroup(ranks, len(hosts)) if mode is PairMode.SUBGROUP else list(range(len(hosts)))
 
     def where(pair: Pair) -> str:
         return WHERE[hosts[pair[0]] != hosts[pair[1]]]
 
-    if mode is Mode.FULL:
-        return [Group([pair], where(pair), True) for pair in combinations(chosen, 2)]
-    neighbours = mode is Mode.PAIRS
+    if mode is PairMode.FULL:
+        return [PairGroup([pair], where(pair), True) for pair in combinations(chosen, 2)]
+    neighbours = mode is PairMode.PAIRS
     pairs = list(zip(chosen[::2], chosen[1::2], strict=False)) if neighbours else list(combinations(chosen, 2))
     kinds = {kind: [pair for pair in pairs if where(pair) == kind] for kind in WHERE}
-    return [Group(p, kind, neighbours, random.Random(seed)) for kind, p in kinds.items() if p]
+    return [PairGroup(p, kind, neighbours, random.Random(seed)) for kind, p in kinds.items() if p]
 
 
 def _subgroup(ranks: Sequence[int], size: int) -> list[int]:

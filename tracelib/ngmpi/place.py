@@ -16,7 +16,7 @@ from tracelib.schema import net
 
 
 @dataclass(frozen=True)
-class Place:
+class RankLocation:
     """One rank's."""
 
     host: str
@@ -26,9 +26,11 @@ class Place:
     cpus: str  # "0-3,8"
 
 
-def here() -> Place:
+def here() -> RankLocation:
     """Return this process's place."""
-    return Place(platform.node(), os.cpu_count() or 0, _model(), platform.release(), ranges(os.sched_getaffinity(0)))
+    return RankLocation(
+        platform.node(), os.cpu_count() or 0, _model(), platform.release(), ranges(os.sched_getaffinity(0))
+    )
 
 
 def own_cpu(mine: int, allowed: Sequence[frozenset[int]], cores: Mapping[int, int]) -> int | None:
@@ -74,7 +76,7 @@ def ranges(numbers: Sequence[int] | set[int]) -> str:
     return ",".join(f"{first}-{last}" if last > first else str(first) for first, last in parts)
 
 
-def tables(places: Sequence[Place], pairs: Sequence[tuple[int, int, int]], mode: int) -> dict[str, np.ndarray]:
+def tables(places: Sequence[RankLocation], pairs: Sequence[tuple[int, int, int]], mode: int) -> dict[str, np.ndarray]:
     """Return `hosts` and `pairs` of the file.
 
     pairs: first and second rank, and the number of those measured together.
@@ -88,6 +90,6 @@ def tables(places: Sequence[Place], pairs: Sequence[tuple[int, int, int]], mode:
     return {"hosts": np.array(hosts, net.HOST), "pairs": np.array(rows, net.PAIR)}
 
 
-def where(first: Place, second: Place) -> str:
+def where(first: RankLocation, second: RankLocation) -> str:
     """Return kind of a pair."""
     return net.WHERE[first.host != second.host]

@@ -20,12 +20,12 @@ from mpi4py import MPI
 from tracelib import _ngmpi
 from tracelib.collectives.measure import measure as time_collectives
 from tracelib.ngmpi import pairs, place, refine, store
-from tracelib.ngmpi.crew import Crew
-from tracelib.ngmpi.loop import Clock, Loop
-from tracelib.ngmpi.measure import Course, Stop
-from tracelib.ngmpi.options import Options
-from tracelib.ngmpi.series import Series
-from tracelib.ngmpi.stopping_rules import Limits, spread
+from tracelib.ngmpi.crew import MeasuringCrew
+from tracelib.ngmpi.loop import MeasurementClock, MessageLoops
+from tracelib.ngmpi.measure import SeriesRunner, StopMeasuring
+from tracelib.ngmpi.options import MeasurementOptions
+from tracelib.ngmpi.series import PairSeries
+from tracelib.ngmpi.stopping_rules import StoppingLimits, spread
 from tracelib.schema import net
 
 SAVED_EVERY_S, TOLD_EVERY_S = 1.0, 5.0
@@ -35,7 +35,7 @@ THREAD_LEVELS = {MPI.THREAD_SINGLE: "single", MPI.THREAD_FUNNELED: "funneled",
                  MPI.THREAD_SERIALIZED: "serialized", MPI.THREAD_MULTIPLE: "multiple"}  # fmt: skip
 
 
-def _settle(world: MPI.Intracomm, bind: bool) -> list[place.Place]:
+def _settle(world: MPI.Intracomm, bind: bool) -> list[place.RankLocation]:
     """Bind every rank to a processor of its own, if there are enough. Return all their places, at rank 0.
 
     Two ranks that wait busily and meet on one processor make each message take a time slice.
@@ -56,33 +56,35 @@ def follow(world: MPI.Intracomm) -> int:
         signal.signal(number, signal.SIG_IGN)
     largest, one_buffer, bind = world.bcast(None)
     _settle(world, bind)
-    loop = Loop(largest, one_buffer)
-    Crew(world, loop).serve()
+    loop = MessageLoops(largest, one_buffer)
+    MeasuringCrew(world, loop).serve()
     time_collectives(world, None, _ngmpi, lambda: False)
     return 0
 
 
-def lead(world: MPI.Intracomm, options: Options) -> int:
+def lead(world: MPI.Intracomm, options: MeasurementOptions) -> int:
     """Lead at rank 0: measure, write the file. Return the exit code."""
     world.bcast((max(options.sizes), options.one_buffer, options.bind))
     places = _settle(world, options.bind)
-    loop = Loop(max(options.sizes), options.one_buffer)
+    loop = MessageLoops(max(options.sizes), options.one_buffer)
     groups = pairs.groups(options.mode, [p.host for p in places], options.ranks, options.seed)
-    crew = Crew(world, loop)
+    crew = MeasuringCrew(world, loop)
     numbered = [(a, b, g) for g, group in enumerate(groups) for a, b in group.pairs]
     numbers = {(a, b): i for i, (a, b, _) in enumerate(numbered)}
     series = [
-        Series(
+        PairSeries(
             group, numbers, dict(options.sizes), options.train, options.may_shorten, options.warm_up, options.receiver
         )
         for group in groups
     ]
     report = _Report(options, series, place.tables(places, numbered, options.mode), loop.clock)
     try:
-        course = Course(crew, Limits(options.repetitions, options.precision, options.time_s), report.after_visit)
+        course = SeriesRunner(
+            crew, StoppingLimits(options.repetitions, options.precision, options.time_s), report.after_visit
+        )
         for one in series:
             course.run(one)
-    except Stop:
+    except StopMeasuring:
         pass
     crew.dismiss()
     report.save()
@@ -95,7 +97,13 @@ def lead(world: MPI.Intracomm, options: Options) -> int:
 class _Report:
     """Output of a measurement while it goes on: the file, and the lines on the terminal."""
 
-    def __init__(self, options: Options, series: Sequence[Series], tables: dict[str, np.ndarray], clock: Clock) -> None:
+    def __init__(
+        self,
+        options: MeasurementOptions,
+        series: Sequence[PairSeries],
+        tables: dict[str, np.ndarray],
+        clock: MeasurementClock,
+    ) -> None:
         self.options, self.series, self.tables, self.stopped = options, series, tables, 0
         self._saved = self._told = time.monotonic()
         self._attributes = {
@@ -116,10 +124,10 @@ class _Report:
     def _stop(self, number: int, frame: object) -> None:
         self.stopped = number
 
-    def after_visit(self, series: Series, gone_s: float) -> None:
+    def after_visit(self, series: PairSeries, gone_s: float) -> None:
         """Save and tell now and then."""
         if self.stopped:
-            raise Stop
+            raise StopMeasuring
         now = time.monotonic()
         if now - self._saved > SAVED_EVERY_S:
             self.save()
@@ -160,7 +168,7 @@ def _known(half: float) -> str:
     return f"half of the sizes are known within {half:.1%}"
 
 
-def _state(series: Series, gone_s: float, time_s: float) -> str:
+def _state(series: PairSeries, gone_s: float, time_s: float) -> str:
     times = series.times()
     found = ", ".join(str(times.size[i]) for i, step in refine.changes(times) if step > refine.JUMP)
     of = f" of {time_s:.0f} s" if np.isfinite(time_s) else ""

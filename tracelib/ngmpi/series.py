@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tracelib.ngmpi.crew import MOST_ROUNDS, Crew
-from tracelib.ngmpi.loop import COLUMNS, Order
-from tracelib.ngmpi.pairs import Group, Pair
+from tracelib.ngmpi.crew import MOST_ROUNDS, MeasuringCrew
+from tracelib.ngmpi.loop import COLUMNS, MeasuringOrder
+from tracelib.ngmpi.pairs import Pair, PairGroup
 from tracelib.schema import net
-from tracelib.schema.net import Flag, Origin
+from tracelib.schema.net import RowFlag, SizeOrigin
 from tracelib.schema.prtt import SizeTimes, size_times
 
 VISIT_S, MOST_ROWS = 0.01, 5
@@ -38,22 +38,22 @@ class _Visit:
     """Pairs that measure a size at once."""
 
     pairs: list[Pair]
-    order: Order  # of each, but for who it is
+    order: MeasuringOrder  # of each, but for who it is
     warm_up: int  # rows that do not count
     row_s: float  # what a row is expected to take
 
-    def orders(self) -> list[Order]:
+    def orders(self) -> list[MeasuringOrder]:
         """Return one order for each pair."""
         return [replace(self.order, first=first, second=second) for first, second in self.pairs]
 
 
 @dataclass
-class Series:
+class PairSeries:
     """Rows of one group of pairs. `numbers`: rows of `pairs` in the file."""
 
-    group: Group
+    group: PairGroup
     numbers: dict[Pair, int]
-    sizes: dict[int, Origin]
+    sizes: dict[int, SizeOrigin]
     train: int
     may_shorten: bool
     warm_up: int
@@ -81,7 +81,7 @@ class Series:
         if batch:
             yield batch
 
-    def visit(self, crew: Crew, sizes: Sequence[int], most_rows: int = MOST_ROWS) -> list[int]:
+    def visit(self, crew: MeasuringCrew, sizes: Sequence[int], most_rows: int = MOST_ROWS) -> list[int]:
         """Measure each size a few times, one after the other; returns of each how many rows of a pair count."""
         visits = [self._visit(size, most_rows) for size in sizes]
         for visit, results in zip(visits, crew.carry_out([visit.orders() for visit in visits]), strict=True):
@@ -93,7 +93,7 @@ class Series:
             for visit, results in zip(visits, crew.carry_out([visit.orders() for visit in visits]), strict=True):
                 for pair, values in zip(visit.pairs, results, strict=True):
                     rows = _rows(self.numbers[pair], visit.order, values)
-                    rows["flags"][: visit.warm_up] |= np.uint32(Flag.WARM_UP)
+                    rows["flags"][: visit.warm_up] |= np.uint32(RowFlag.WARM_UP)
                     self.receiver_parts.append(rows)
         return [visit.order.rows - visit.warm_up for visit in visits]
 
@@ -105,18 +105,18 @@ class Series:
         warm_up = self.warm_up if row_s < LONGEST_WARM_UP_S else 0
         rows = warm_up + int(np.clip(VISIT_S / row_s, 1, most_rows))
         most_delay_s = 2 * OUT_OF_PROPORTION * one_s or FIRST_DELAY_S
-        return _Visit(self.group.next(), Order(0, 0, size, train, rows, False, most_delay_s), warm_up, row_s)
+        return _Visit(self.group.next(), MeasuringOrder(0, 0, size, train, rows, False, most_delay_s), warm_up, row_s)
 
     def _take(self, pair: Pair, rows: np.ndarray, warm_up: int, row_s: float) -> None:
         size = int(rows["size"][0])
         before = self._counts.get((pair, size), 0)
         self._counts[pair, size] = before + len(rows)
         rows["repetition"] = before + np.arange(len(rows))
-        rows["flags"][:warm_up] |= np.uint32(Flag.WARM_UP)
+        rows["flags"][:warm_up] |= np.uint32(RowFlag.WARM_UP)
         self.parts.append(rows)
         kept = rows[warm_up:]
         self._one_s[size] = min(self._one_s.get(size, np.inf), float(kept["one_s"].min()))
-        hit = (kept["flags"] & (Flag.HIT_TRAIN | Flag.HIT_DELAYED) > 0).mean()
+        hit = (kept["flags"] & (RowFlag.HIT_TRAIN | RowFlag.HIT_DELAYED) > 0).mean()
         if hit > MOST_HIT:
             self._row_s = max(LEAST_ROW_S, SHORTER * min(self._row_s, row_s))
         elif not hit:
@@ -148,7 +148,7 @@ class Series:
         return size_times(np.concatenate(self.parts))
 
 
-def _rows(pair: int, order: Order, values: np.ndarray) -> np.ndarray:
+def _rows(pair: int, order: MeasuringOrder, values: np.ndarray) -> np.ndarray:
     """Return rows of the file, but for `repetition`, from the loop's measurements."""
     rows = np.zeros(len(values), net.RECEIVER if order.receiver else net.ROW)
     rows["pair"], rows["size"], rows["train"] = pair, order.size, order.train

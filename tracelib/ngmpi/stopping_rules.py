@@ -11,7 +11,7 @@ from tracelib.schema.prtt import SizeTimes
 
 
 @dataclass(frozen=True)
-class Limits:
+class StoppingLimits:
     """When it is enough."""
 
     repetitions: int | None  # rows of each size; None: as many as precision asks for
@@ -26,7 +26,7 @@ def spread(times: SizeTimes) -> np.ndarray:
     return np.maximum(times.overhead_ci_s / np.abs(times.overhead_s), times.gap_ci_s / np.abs(times.gap_s))
 
 
-def imprecise(sizes: Iterable[int], times: SizeTimes, limits: Limits) -> list[int]:
+def imprecise(sizes: Iterable[int], times: SizeTimes, limits: StoppingLimits) -> list[int]:
     """Return the sizes that need more rows. Some of them may have no row that counts."""
     enough = (times.rows >= limits.rows) & (times.visits >= limits.visits) & (spread(times) <= limits.precision)
     precise = set(times.size[enough].tolist())

@@ -33,9 +33,9 @@ from tracelib.schema.event_types import (  # noqa: F401
     TRACERS_TYPES,
     TRACING_TYPE,
     CpuWait,
-    OffCpu,
+    OffCpuState,
 )
-from tracelib.schema.what import STARTED, WHAT_MASK, WHAT_ORDINAL_SHIFT, What, is_one_of  # noqa: F401
+from tracelib.schema.what import STARTED, WHAT_MASK, WHAT_ORDINAL_SHIFT, RequestKind, is_one_of  # noqa: F401
 
 VERSION = 8
 
@@ -62,7 +62,7 @@ REQUEST = np.dtype(
         ("comm", "<u4"),
         ("peer", "<i4"),  # rank in comm: destination, or actual source
         ("tag", "<i4"),  # actual tag
-        ("what", "<u2"),  # What
+        ("what", "<u2"),  # RequestKind
         ("thread", "<u2"),  # thread that wrote the row
     ]
 )
@@ -205,7 +205,10 @@ SKIPPED = np.dtype(
         ("comm", "<u4"),
         ("peer", "<i4"),
         ("tag", "<i4"),
-        ("what", "<u2"),  # What, with ordinal: ..._DONE, or SEND_CANCELLED: the send posted then did not take place
+        (
+            "what",
+            "<u2",
+        ),  # RequestKind, with ordinal: ..._DONE, or SEND_CANCELLED: the send posted then did not take place
         ("thread", "<u2"),
     ]
 )
@@ -393,7 +396,7 @@ class CounterBackend(IntEnum):
     PAPI = 4
 
 
-class State(IntEnum):
+class ProcessState(IntEnum):
     """Attribute `state` of a rank file: how far its process came."""
 
     RECORDING = 0

@@ -44,13 +44,14 @@ CPU_WAIT_TYPE = 49000006
 PREDICTED_TYPE = 49000007
 """At the begin of rank 0, value 1: the run was predicted by a replay."""
 OFF_CPU_TYPE = 49000015
-"""Value: ns without a CPU since the thread's event of this type before it. flags: OffCpu. Next comes a RUN_DELAY."""
+"""Value: ns without a CPU since the thread's event of this type before it. flags: OffCpuState. A RUN_DELAY is
+next."""
 RUN_DELAY_TYPE = 49000016
 """Right after OFF_CPU. Value: the part of that time in which the thread could have run and waited for a CPU; -1: the
 kernel does not say."""
 
 
-class OffCpu(IntEnum):
+class OffCpuState(IntEnum):
     """Where a thread was when it had no CPU: `flags` of OFF_CPU_TYPE."""
 
     OUTSIDE = 0  # outside MPI: the computation that ends here

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracelib.schema.net import Flag
+from tracelib.schema.net import RowFlag
 
 BIN = 0.04
 """Width of the histogram's bins, as a share of the time; about the resolution of clocks where times are shortest."""
@@ -37,7 +37,7 @@ UNKNOWN = -1
 
 
 @dataclass(frozen=True)
-class Levels:
+class PairLevels:
     """Levels of one pair, the fastest first."""
 
     latency_s: np.ndarray  # half of PRTT(1,0,1), median
@@ -55,12 +55,12 @@ def visits(rows: np.ndarray) -> np.ndarray:
     """Number the visits: rows that were measured one after the other have the same number."""
     if not len(rows):
         return np.zeros(0, np.int64)
-    warm_up = rows["flags"] & Flag.WARM_UP > 0
+    warm_up = rows["flags"] & RowFlag.WARM_UP > 0
     other = (np.diff(rows["size"]) != 0) | (np.diff(rows["pair"]) != 0)
     return np.concatenate([[0], np.cumsum(other | (warm_up[1:] & ~warm_up[:-1]))])
 
 
-def levels(rows: np.ndarray, wanted: int | None = None) -> Levels:
+def levels(rows: np.ndarray, wanted: int | None = None) -> PairLevels:
     """Find the levels in the rows of one pair.
 
     Args:
@@ -68,7 +68,7 @@ def levels(rows: np.ndarray, wanted: int | None = None) -> Levels:
         wanted: The level to report, 1 for the fastest; the slowest if there are fewer levels. None: the fastest level
             of which nearly all sizes have rows.
     """
-    known = (rows["flags"] & (Flag.HIT_ZERO | Flag.WARM_UP) == 0) & (rows["zero_s"] > 0)
+    known = (rows["flags"] & (RowFlag.HIT_ZERO | RowFlag.WARM_UP) == 0) & (rows["zero_s"] > 0)
     zero_s = rows["zero_s"][known]
     borders = _valleys(np.log(zero_s)) if len(zero_s) >= FEWEST_ROWS else np.zeros(0)
     of_row = np.full(len(rows), UNKNOWN)
@@ -78,15 +78,15 @@ def levels(rows: np.ndarray, wanted: int | None = None) -> Levels:
     latency_s = [np.median(rows["zero_s"][of_row == level]) / 2 if number[level] else np.nan for level in every]
     share = number / max(1, number.sum())
     reported = min(wanted, len(number)) - 1 if wanted else _covering(rows["size"], of_row, len(number))
-    return Levels(np.array(latency_s), share, of_row, reported)
+    return PairLevels(np.array(latency_s), share, of_row, reported)
 
 
-def levels_of_pairs(rows: np.ndarray, wanted: int | None = None) -> dict[int, Levels]:
+def levels_of_pairs(rows: np.ndarray, wanted: int | None = None) -> dict[int, PairLevels]:
     """Find the levels of each pair that has rows, by number of the pair. `wanted`: as for `levels`."""
     return {int(pair): levels(rows[rows["pair"] == pair], wanted) for pair in np.unique(rows["pair"])}
 
 
-def at_one_level(rows: np.ndarray, of: Mapping[int, Levels]) -> np.ndarray:
+def at_one_level(rows: np.ndarray, of: Mapping[int, PairLevels]) -> np.ndarray:
     """Return a mask of the rows that were measured at the level reported for their pair.
 
     `of`: levels_of_pairs(rows).

@@ -26,7 +26,7 @@ PAIR = np.dtype(
         ("first_cpu", TEXT),  # CPUs the rank may use, as in "0-3,8"
         ("second_cpu", TEXT),
         ("where", TEXT),  # Where
-        ("mode", "<i4"),  # Mode
+        ("mode", "<i4"),  # PairMode
         ("group", "<i4"),  # pairs of one number are measured at the same time
     ]
 )
@@ -45,7 +45,7 @@ ROW = np.dtype(
         ("waited_s", "<f8"),  # the mean of the n - 1 delays that came of it
         ("zero_s", "<f8"),  # PRTT(1, 0, 1)
         ("start_s", "<f8"),  # since the measurement began
-        ("flags", "<u4"),  # Flag
+        ("flags", "<u4"),  # RowFlag
     ]
 )
 """One row for each measurement, in the order they were made."""
@@ -60,19 +60,19 @@ RECEIVER = np.dtype(
         ("delay_s", "<f8"),  # wait asked for
         ("waited_s", "<f8"),  # the mean of the n - 1 waits that came of it
         ("start_s", "<f8"),  # since the measurement began
-        ("flags", "<u4"),  # Flag
+        ("flags", "<u4"),  # RowFlag
     ]
 )
 """One row for each measurement of a receiver; there if asked for. Gap: train_s / (n-1). Overhead, where messages are
 there before they are received: delayed_s / (n-1) - waited_s."""
 
 PLAN = np.dtype([("size", "<i8"), ("origin", "<i4")])
-"""The sizes asked for, and why (Origin)."""
+"""The sizes asked for, and why (SizeOrigin)."""
 
 TABLES = {"hosts": HOST, "pairs": PAIR, "rows": ROW, "plan": PLAN}
 
 
-class Mode(IntEnum):
+class PairMode(IntEnum):
     """Which pairs are measured (the thesis's CLL_NGMPI_MODE)."""
 
     SAMPLING = 0  # each experiment draws two ranks
@@ -81,7 +81,7 @@ class Mode(IntEnum):
     FULL = 3  # every pair, one after the other
 
 
-class Origin(IntEnum):
+class SizeOrigin(IntEnum):
     """Why a size was measured."""
 
     CONFIGURED = 0
@@ -89,7 +89,7 @@ class Origin(IntEnum):
     REFINED = 2
 
 
-class Flag(IntFlag):
+class RowFlag(IntFlag):
     """Disturbances and properties of a row."""
 
     HIT_ONE = 1  # one of the two ranks lost its processor during PRTT(1, 0, s),

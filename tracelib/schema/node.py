@@ -3,7 +3,7 @@
 from enum import Enum
 
 
-class Kind(Enum):
+class SampleKind(Enum):
     """Kind of a column of `samples`."""
 
     GAUGE = "gauge"  # the value at the moment of the sample
@@ -15,24 +15,24 @@ SYSTEM_TIMES = ("monotonic_ns", "realtime_ns")
 """The first columns of `samples`: CLOCK_MONOTONIC and CLOCK_REALTIME when the sample was taken."""
 
 SYSTEM = {
-    "load_1": ("processes", Kind.GAUGE),
-    "load_5": ("processes", Kind.GAUGE),
-    "load_15": ("processes", Kind.GAUGE),
-    "cpu_user": ("s", Kind.CPU_TIME),
-    "cpu_system": ("s", Kind.CPU_TIME),
-    "cpu_iowait": ("s", Kind.CPU_TIME),
-    "cpu_steal": ("s", Kind.CPU_TIME),
-    "cpu_idle": ("s", Kind.CPU_TIME),
-    "cpu_frequency": ("MHz", Kind.GAUGE),
-    "memory_used": ("bytes", Kind.GAUGE),
-    "memory_available": ("bytes", Kind.GAUGE),
-    "swap_used": ("bytes", Kind.GAUGE),
-    "network_sent": ("bytes", Kind.COUNTER),
-    "network_received": ("bytes", Kind.COUNTER),
-    "network_packets_sent": ("packets", Kind.COUNTER),
-    "network_packets_received": ("packets", Kind.COUNTER),
-    "disk_read": ("bytes", Kind.COUNTER),
-    "disk_written": ("bytes", Kind.COUNTER),
+    "load_1": ("processes", SampleKind.GAUGE),
+    "load_5": ("processes", SampleKind.GAUGE),
+    "load_15": ("processes", SampleKind.GAUGE),
+    "cpu_user": ("s", SampleKind.CPU_TIME),
+    "cpu_system": ("s", SampleKind.CPU_TIME),
+    "cpu_iowait": ("s", SampleKind.CPU_TIME),
+    "cpu_steal": ("s", SampleKind.CPU_TIME),
+    "cpu_idle": ("s", SampleKind.CPU_TIME),
+    "cpu_frequency": ("MHz", SampleKind.GAUGE),
+    "memory_used": ("bytes", SampleKind.GAUGE),
+    "memory_available": ("bytes", SampleKind.GAUGE),
+    "swap_used": ("bytes", SampleKind.GAUGE),
+    "network_sent": ("bytes", SampleKind.COUNTER),
+    "network_received": ("bytes", SampleKind.COUNTER),
+    "network_packets_sent": ("packets", SampleKind.COUNTER),
+    "network_packets_received": ("packets", SampleKind.COUNTER),
+    "disk_read": ("bytes", SampleKind.COUNTER),
+    "disk_written": ("bytes", SampleKind.COUNTER),
 }
 """Unit and kind of what is sampled on a node: columns of `samples` in NAME.ranks/system-HOST.h5, float64 in s, MHz and
 processes, else int64. A machine that cannot tell a quantity has no column of it."""

@@ -29,7 +29,7 @@ class CallClass:
 
 
 @dataclass(frozen=True)
-class Section:
+class CoverageSection:
     """Section of docs/mpi-coverage.md."""
 
     title: str
@@ -91,7 +91,7 @@ class ProcedureTable:
 
     classes: dict[str, CallClass]
     roles: tuple[str, ...]
-    sections: dict[str, Section]
+    sections: dict[str, CoverageSection]
     kinds: dict[str, CallKind]
     families: dict[str, tuple[str, ...]]
     file_places: dict[str, str]
@@ -164,7 +164,7 @@ def read_table(path: Path = PATH) -> ProcedureTable:
     table = ProcedureTable(
         classes={n: _call_class(n, dict(row), names) for n, row in tables["class"].items()},
         roles=tuple(tables["role"]),
-        sections={name: Section(**row) for name, row in tables["section"].items()},
+        sections={name: CoverageSection(**row) for name, row in tables["section"].items()},
         kinds=kinds,
         families=_families(kinds, tables["families"]),
         file_places=tables["file_places"],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracelib.schema.levels import at_one_level, levels_of_pairs, visits
-from tracelib.schema.net import Flag
+from tracelib.schema.net import RowFlag
 
 LOW = 0.25
 """Quantile that stands for a time without disturbance: half of the undisturbed ones are below it or above, where as
@@ -46,9 +46,9 @@ def gaps_s(rows: np.ndarray, one_s: np.ndarray | float) -> np.ndarray:
     return (rows["train_s"] - one_s) / (rows["train"] - 1)
 
 
-def undisturbed(rows: np.ndarray, flag: Flag) -> np.ndarray:
+def undisturbed(rows: np.ndarray, flag: RowFlag) -> np.ndarray:
     """Return rows without `flag` and not of a warm-up; all if too few are left."""
-    warm = rows[rows["flags"] & Flag.WARM_UP == 0]
+    warm = rows[rows["flags"] & RowFlag.WARM_UP == 0]
     for chosen in (warm[warm["flags"] & flag == 0], warm):
         if len(chosen) >= FEWEST:
             return chosen
@@ -83,7 +83,7 @@ def size_times(rows: np.ndarray) -> SizeTimes:
 
 
 def _one_size(rows: np.ndarray, visited: int) -> tuple[int, int, float, float, float, float, float]:
-    one, _ = low(undisturbed(rows, Flag.HIT_ONE)["one_s"], visited)
-    trains, delayed = undisturbed(rows, Flag.HIT_TRAIN), undisturbed(rows, Flag.HIT_DELAYED)
+    one, _ = low(undisturbed(rows, RowFlag.HIT_ONE)["one_s"], visited)
+    trains, delayed = undisturbed(rows, RowFlag.HIT_TRAIN), undisturbed(rows, RowFlag.HIT_DELAYED)
     overhead, gap = low(overheads_s(delayed, one), visited), low(gaps_s(trains, one), visited)
     return min(len(trains), len(delayed)), visited, one, *overhead, *gap

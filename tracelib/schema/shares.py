@@ -71,7 +71,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SharePlan:
     """Speeds of the ranks by the size of the problem."""
 
     sizes: tuple[float, ...]  # rising
@@ -133,7 +133,7 @@ def _line(word: str, *numbers: float) -> str:
     return " ".join([word, *(f"{number:.17g}" for number in numbers)])
 
 
-def read_plan(text: str) -> Plan:
+def read_plan(text: str) -> SharePlan:
     """Return the plan of a file's text. Raises ValueError, with the number of the line that is wrong."""
     lines = [(number, line.split("#")[0].split()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, words) for number, words in lines if words]
@@ -158,4 +158,4 @@ def read_plan(text: str) -> Plan:
             times.append((numbers[0], tuple(numbers[1:])))
         else:
             raise ValueError(f"line {number} is no line of a plan")
-    return Plan(tuple(size for size, _ in rows), tuple(row for _, row in rows), tuple(expected), tuple(times))
+    return SharePlan(tuple(size for size, _ in rows), tuple(row for _, row in rows), tuple(expected), tuple(times))

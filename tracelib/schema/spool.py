@@ -17,7 +17,7 @@ STARTED_WITHIN_S = 2.0
 
 
 @dataclass(frozen=True)
-class Spool:
+class ThreadSpool:
     """Rows of one thread. `base`: where they belong in the file's tables, None: at their end. `left_out`: nowhere, for
     the limit was met."""
 
@@ -57,7 +57,7 @@ class Spool:
         return (int(self.header["entered_call"]), entered, self.thread, path) if entered > latest else None
 
 
-def read_spool(data: bytes, rank_file: str, lengths: Mapping[str, int]) -> Spool | None:
+def read_spool(data: bytes, rank_file: str, lengths: Mapping[str, int]) -> ThreadSpool | None:
     """Return the rows in the contents of a spool, or None if it is damaged or of a file with another name.
 
     A spool without a name belongs to the file that led to it: that file is moving.
@@ -85,10 +85,10 @@ def read_spool(data: bytes, rank_file: str, lengths: Mapping[str, int]) -> Spool
     is_flush = header["flushing"] == schema.FLUSHING
     if is_flush and any(first > lengths.get(table, 0) for table, first in base.items()):
         return None
-    return Spool(header, base if is_flush else None, rows, bool(left_out))
+    return ThreadSpool(header, base if is_flush else None, rows, bool(left_out))
 
 
-def lost_calls(spools: Sequence[Spool], attributes: Mapping[str, int | str]) -> int:
+def lost_calls(spools: Sequence[ThreadSpool], attributes: Mapping[str, int | str]) -> int:
     """Count calls in spools that nothing counts yet: recording had stopped at the limit, and the process was killed."""
     return sum(spool.calls for spool in spools if spool.is_lost(int(attributes["lost_calls"])))
 

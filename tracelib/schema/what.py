@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 
-class What(IntEnum):
+class RequestKind(IntEnum):
     """Kind of a row of `requests`: its `what` without the ordinal of partitioned operations (WHAT_ORDINAL_SHIFT)."""
 
     SEND_STARTED = 1
@@ -32,8 +32,8 @@ class What(IntEnum):
 
 
 STARTED = (
-    What.SEND_STARTED, What.RECV_STARTED, What.COLLECTIVE_STARTED, What.PARTITIONED_SEND_STARTED,
-    What.PARTITIONED_RECV_STARTED,
+    RequestKind.SEND_STARTED, RequestKind.RECV_STARTED, RequestKind.COLLECTIVE_STARTED,
+    RequestKind.PARTITIONED_SEND_STARTED, RequestKind.PARTITIONED_RECV_STARTED,
 )  # fmt: skip
 """Rows that MPI_Start made, of persistent and partitioned requests: they have no time of completion."""
 
@@ -42,13 +42,13 @@ WHAT_ORDINAL_SHIFT = 8
 WHAT_MASK = (1 << WHAT_ORDINAL_SHIFT) - 1
 
 
-def is_one_of(what: np.ndarray, kinds: Collection[What]) -> np.ndarray:
+def is_one_of(what: np.ndarray, kinds: Collection[RequestKind]) -> np.ndarray:
     """Return a mask of the values of `what` that are some of these kinds, partitioned operations included."""
     return _are(tuple(kinds))[what & WHAT_MASK]
 
 
 @lru_cache
-def _are(kinds: tuple[What, ...]) -> np.ndarray:
+def _are(kinds: tuple[RequestKind, ...]) -> np.ndarray:
     """Return a mask of the values that are one of these: np.isin takes 40 us, and a rank has a few rows."""
     found = np.zeros(WHAT_MASK + 1, bool)
     found[list(kinds)] = True

@@ -16,7 +16,7 @@ from analyzer.report import balance as report
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.results.machine_choice import MachineChoice
     from analyzer.trace import Trace
-    from tracelib.schema.shares import Plan
+    from tracelib.schema.shares import SharePlan
 
 Comparison = tuple[report.PlanComparison, ProcessTimes | None]
 """A run, and its processes; None: the plan does not say what they take."""
@@ -111,7 +111,7 @@ def _compared(session: Session, file: str, items: int | None, choice: MachineCho
         trace.close()
 
 
-def _size(plan: Plan, items: int | None, path: str) -> float:
+def _size(plan: SharePlan, items: int | None, path: str) -> float:
     """Return the size that the plan says something of: that of the run, or the only one. Raises TracelibError for
     another."""
     known = dict(plan.expected)

@@ -206,7 +206,7 @@ def _of_run(
 
 
 def _of_models(session: Session, path: str, asked: dict, output: str | None, as_json: bool) -> None:
-    from analyzer.balance.plans import Group, plan_of, save_plan
+    from analyzer.balance.plans import MachineGroup, plan_of, save_plan
     from analyzer.balance.repository import load_models
     from analyzer.report import balance as report
 
@@ -222,7 +222,7 @@ def _of_models(session: Session, path: str, asked: dict, output: str | None, as_
         elif not session.quiet:
             session.print(lambda console: report.print_models(models, console))
         return
-    groups = [Group(_named(models, name, path), count) for name, count in asked["mix"]]
+    groups = [MachineGroup(_named(models, name, path), count) for name, count in asked["mix"]]
     plan, found = plan_of(groups, asked["sizes"], asked["static_size"])
     if output:
         save_plan(plan, output)

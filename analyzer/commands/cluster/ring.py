@@ -15,7 +15,7 @@ from analyzer.errors import TracelibError
 from analyzer.report.words import units
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.scheduling.ring import Ring
+    from analyzer.scheduling.ring import RingProgram
 
 
 @command(
@@ -64,7 +64,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 )
 @rare_option(
     "--priorities",
-    type=LazyChoice("analyzer.scheduling.ring", "Records"),
+    type=LazyChoice("analyzer.scheduling.ring", "PriorityRecords"),
     default="path",
     show_default=True,
     help="Content of the priority records.",
@@ -86,9 +86,9 @@ def ring(
     is so long that its processor is busy for the given share of the time when the application runs alone. The first
     task sends first. Priority records say which task is in the critical path.
     """
-    from analyzer.scheduling.ring import Records, Ring
+    from analyzer.scheduling.ring import PriorityRecords, RingProgram
 
-    made = Ring(compute / 1000, demand, tasks, iterations, size, Records(priorities))
+    made = RingProgram(compute / 1000, demand, tasks, iterations, size, PriorityRecords(priorities))
     base = output_base(Path("ring.dim"), output, (".dim", ".h5"))
     path = base.with_name(base.name + (".h5" if output and output.endswith(".h5") else ".dim"))
     check_replaceable(path, [], force)
@@ -101,7 +101,7 @@ def ring(
         session.say(_text(made, path))
 
 
-def _write(made: Ring, path: Path, force: bool) -> None:
+def _write(made: RingProgram, path: Path, force: bool) -> None:
     from analyzer.machine.description import Machine
     from analyzer.replay.predicted import write_predicted
     from analyzer.replay.simulate import simulate
@@ -117,7 +117,7 @@ def _write(made: Ring, path: Path, force: bool) -> None:
     write_predicted(trace, trace.program, simulate(trace.program, Machine.ideal(), times=True), path, "ideal")
 
 
-def _as_json(made: Ring, path: Path) -> dict[str, object]:
+def _as_json(made: RingProgram, path: Path) -> dict[str, object]:
     return {
         "tasks": made.tasks, "iterations": made.iterations, "compute_s": made.compute_ns / 1e9,
         "compute_after_s": made.after_ns / 1e9, "demand": made.demand / 100, "cycle_s": made.cycle_ns / 1e9,
@@ -125,7 +125,7 @@ def _as_json(made: Ring, path: Path) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _text(made: Ring, path: Path) -> str:
+def _text(made: RingProgram, path: Path) -> str:
     computes = f"{units.time(made.compute_ns)} before and {units.time(made.after_ns)} after sending"
     return (
         f"{path}: {made.tasks} tasks, {made.iterations} iterations; a task computes {computes}\n"

@@ -16,9 +16,9 @@ from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.jobs.application import Application
-    from analyzer.jobs.cluster import Policy
-    from analyzer.jobs.study import Study
-    from analyzer.jobs.swf import Usable
+    from analyzer.jobs.cluster import QueuePolicy
+    from analyzer.jobs.study import WorkloadStudy
+    from analyzer.jobs.swf import UsableJobs
     from analyzer.report.job_times import NodeTime, TimesByNodes
     from analyzer.report.jobs import SimulatedLog
 
@@ -39,7 +39,7 @@ _STUDY_NODES = 7
 @click.option(
     "--policy",
     "policies",
-    type=LazyChoice("analyzer.jobs.cluster", "Policy"),
+    type=LazyChoice("analyzer.jobs.cluster", "QueuePolicy"),
     multiple=True,
     show_default="all",
     help="Policies to try.",
@@ -126,9 +126,9 @@ def schedule_command(
     and a job that runs longer than its estimate is cancelled. With LOG, a log in the Standard Workload Format (.swf,
     .swf.gz), its jobs are run by each policy, with the times that their users requested and with perfect predictions.
     """
-    from analyzer.jobs.cluster import Policy
+    from analyzer.jobs.cluster import QueuePolicy
 
-    chosen = tuple(Policy(name) for name in dict.fromkeys(policies)) or tuple(Policy)
+    chosen = tuple(QueuePolicy(name) for name in dict.fromkeys(policies)) or tuple(QueuePolicy)
     if output:
         if not output.endswith(".swf"):
             raise TracelibError(f"a workload is written as .swf, not as {output}", "name the output NAME.swf")
@@ -159,19 +159,19 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-def _asked(nodes: int | None, policies: tuple[Policy, ...], asked: dict) -> Study:
-    from analyzer.jobs.generator import Design
-    from analyzer.jobs.study import Study
+def _asked(nodes: int | None, policies: tuple[QueuePolicy, ...], asked: dict) -> WorkloadStudy:
+    from analyzer.jobs.generator import WorkloadDesign
+    from analyzer.jobs.study import WorkloadStudy
 
-    default = Design()
+    default = WorkloadDesign()
     jobs = asked["jobs"] or default.jobs
     own = asked["own"] or max(round(jobs * default.application_jobs / default.jobs), 1)
     application = _application(asked["table"], asked["models"])
-    design = Design(jobs, own, nodes or _STUDY_NODES, asked["load"] or default.load, application=application)
+    design = WorkloadDesign(jobs, own, nodes or _STUDY_NODES, asked["load"] or default.load, application=application)
     seed = asked["seed"] or 0
     seeds = tuple(range(seed, seed + (asked["workloads"] or 30)))
     shares = tuple(share / 100 for share in asked["shares"] or (2.2, 30.0))
-    return Study(design, shares, asked["ks"] or (1.0, 2.0, 3.0, 4.0), seeds, policies)
+    return WorkloadStudy(design, shares, asked["ks"] or (1.0, 2.0, 3.0, 4.0), seeds, policies)
 
 
 def _application(table: str | None, models: Sequence[str]) -> Application:
@@ -186,7 +186,7 @@ def _application(table: str | None, models: Sequence[str]) -> Application:
     return predicted_application(table, {model_name(file): read_model(file) for file in models})
 
 
-def _study(session: Session, study: Study, output: str | None, picture: Path | None, as_json: bool) -> None:
+def _study(session: Session, study: WorkloadStudy, output: str | None, picture: Path | None, as_json: bool) -> None:
     from analyzer.jobs.study import run_study
     from analyzer.report.job_times import study_distributions
     from analyzer.report.jobs import node_time_of_study, print_study, study_json
@@ -207,7 +207,7 @@ def _study(session: Session, study: Study, output: str | None, picture: Path | N
             session.say(f"\nWritten: {output}; next: analyze schedule {output}")
 
 
-def _write_generated(study: Study, output: str) -> None:
+def _write_generated(study: WorkloadStudy, output: str) -> None:
     from analyzer.jobs.cluster import schedule
     from analyzer.jobs.generator import generate
     from analyzer.jobs.study import estimates_s
@@ -224,7 +224,7 @@ def _log(
     session: Session,
     path: str,
     nodes: int | None,
-    policies: tuple[Policy, ...],
+    policies: tuple[QueuePolicy, ...],
     output: str | None,
     picture: Path | None,
     as_json: bool,
@@ -260,7 +260,7 @@ def _log(
             session.say(f"\nWritten: {output}")
 
 
-def _simulated(usable: Usable, nodes: int, policies: tuple[Policy, ...]) -> Iterator[SimulatedLog]:
+def _simulated(usable: UsableJobs, nodes: int, policies: tuple[QueuePolicy, ...]) -> Iterator[SimulatedLog]:
     from analyzer.jobs.cluster import schedule
     from analyzer.report.jobs import SimulatedLog
 

@@ -16,7 +16,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.parallel import Team
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.machine.cfg import Configuration
+    from analyzer.machine.cfg import MachineConfiguration
     from analyzer.metrics.parallelism import Parallelism
     from analyzer.trace import Trace
     from analyzer.trace.at_places import PlaceChoice
@@ -51,7 +51,7 @@ def profile_command(
     bins: int,
     division: str | None,
     place: PlaceChoice | None,
-    configuration: Configuration | None,
+    configuration: MachineConfiguration | None,
     output: str | None,
     force: bool,
 ) -> None:
@@ -105,7 +105,7 @@ def profile_command(
         trace.close()
 
 
-def _found(trace: Trace, configuration: Configuration | None, bins: int, team: Team) -> tuple[Parallelism, str]:
+def _found(trace: Trace, configuration: MachineConfiguration | None, bins: int, team: Team) -> tuple[Parallelism, str]:
     """Return the profile, and what of the run is missing in it."""
     from analyzer.metrics.parallelism import parallelism
     from analyzer.operations.program import program_of

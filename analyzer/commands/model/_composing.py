@@ -14,7 +14,7 @@ from analyzer.errors import TracelibError
 if TYPE_CHECKING:
     import pandas
 
-    from analyzer.models.composed_models import Composed
+    from analyzer.models.composed_models import ComposedModel
     from analyzer.models.model import Model
     from analyzer.report.composed import ComposedRow
 
@@ -61,7 +61,7 @@ def composed_parameters(parameters: Sequence[str], inner: Mapping[str, Model]) -
     return list(dict.fromkeys([*own, *(name for model in inner.values() for name in model.parameters)]))
 
 
-def settings_of_table(both: Composed, frame: pandas.DataFrame) -> list[ComposedRow]:
+def settings_of_table(both: ComposedModel, frame: pandas.DataFrame) -> list[ComposedRow]:
     """Return the settings of a table. Raises TracelibError where it lacks a parameter of a quantity's model."""
     from analyzer.report.composed import rows_of_table
 
@@ -75,13 +75,13 @@ def predict_composed(
 ) -> None:
     """Print what a stored model expects with the quantities that other stored models expect. Raises TracelibError."""
     from analyzer.commands.model._stored_model import check_points
-    from analyzer.models.composed_models import Composed
+    from analyzer.models.composed_models import ComposedModel
     from analyzer.models.model_file import read_model
     from analyzer.report.composed import composed_json, print_composed, row_at
     from analyzer.report.fit import model_json, print_model
 
     model = read_model(file)
-    both = Composed(model, inner_models(asked, model.parameters, {}))
+    both = ComposedModel(model, inner_models(asked, model.parameters, {}))
     check_points(points, both.parameters)
     rows = [row_at(both, point) for point in points]
     if as_json:

@@ -13,9 +13,9 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:
-    from analyzer.experiments.growth import Growth
-    from analyzer.experiments.table import Found
-    from analyzer.models.described_terms import Options
+    from analyzer.experiments.growth import TimeGrowth
+    from analyzer.experiments.table import ExperimentTable
+    from analyzer.models.described_terms import FitOptions
 
 BY = ("call", "region", "place", "cluster")
 _DEFAULT = ("place", "region", "cluster")
@@ -43,7 +43,7 @@ class Settings(click.ParamType):
 
 def fit_runs(
     session: Session, files: Sequence[str], by: Sequence[str], settings: Sequence[tuple[str, str]],
-    points: Sequence[Mapping[str, float]], terms: str | None, options: Options, as_json: bool, quiet: bool,
+    points: Sequence[Mapping[str, float]], terms: str | None, options: FitOptions, as_json: bool, quiet: bool,
     output: str | None, force: bool,
 ) -> None:  # fmt: skip
     """Run the whole command. Collective."""
@@ -76,7 +76,7 @@ def fit_runs(
             session.say(f"\nWritten: {output}; next: analyze balance --models machines.json --learn MACHINE={output}")
 
 
-def _write(found: Found, grown: Growth, output: str) -> None:
+def _write(found: ExperimentTable, grown: TimeGrowth, output: str) -> None:
     """Write the models of the parts whose sum is the time of a run."""
     from analyzer.atomic_file import whole_file
     from analyzer.experiments.columns import RANKS
@@ -90,16 +90,16 @@ def _write(found: Found, grown: Growth, output: str) -> None:
 
 def _table(
     session: Session, files: Sequence[str], by: tuple[str, ...], settings: Sequence[tuple[str, str]]
-) -> tuple[Found, list[str]]:
+) -> tuple[ExperimentTable, list[str]]:
     """Make a table of all kinds of time of all runs, with the settings of each run as columns."""
-    from analyzer.experiments.run_factors import Setting, value_of
-    from analyzer.experiments.table import Wanted, table
+    from analyzer.experiments.run_factors import RunFactor, value_of
+    from analyzer.experiments.table import TableOptions, table
 
     said, listed = [], []
     for name, text in settings:
         if text.startswith(("ARG", "FILE")):
             try:
-                said.append(Setting.parse(f"{name}={text}"))
+                said.append(RunFactor.parse(f"{name}={text}"))
             except ValueError as error:
                 raise TracelibError(str(error), "see analyze table --set", 2) from error
         else:
@@ -117,7 +117,7 @@ def _table(
         raise TracelibError("a run is named twice", "name each once", 2)
     chosen, notes = _with_clusters(by)
     with session.step("Reading"):
-        found = table(files, Wanted(chosen, tuple(said)), session.team)
+        found = table(files, TableOptions(chosen, tuple(said)), session.team)
     if found.frame.empty:
         raise TracelibError(
             f"the runs have {', '.join(f'no {_WORDS[kind]}' for kind in chosen)}", "choose another --by"

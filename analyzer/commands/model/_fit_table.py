@@ -21,10 +21,10 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks for --help does not wait for it
-    from analyzer.models.composed_models import Composed
-    from analyzer.models.described_terms import Options
+    from analyzer.models.composed_models import ComposedModel
+    from analyzer.models.described_terms import FitOptions
     from analyzer.models.model import Model
-    from analyzer.models.study import Study
+    from analyzer.models.study import ModelStudy
     from analyzer.report.composed import ComposedRow
 
 _ENDINGS = (".model.json", ".c", ".py", ".tex", ".png")
@@ -47,11 +47,11 @@ class Asked:
 
 
 def fit_table(
-    session: Session, file: str, asked: Asked, options: Options, *, as_json: bool, output: str | None, force: bool
+    session: Session, file: str, asked: Asked, options: FitOptions, *, as_json: bool, output: str | None, force: bool
 ) -> None:
     """Fit, print and write. Raises TracelibError."""
     from analyzer.experiments.filters import select
-    from analyzer.models.composed_models import Composed
+    from analyzer.models.composed_models import ComposedModel
     from analyzer.models.next_points import next_points
     from analyzer.models.study import study
     from analyzer.models.terms.names import identifiers
@@ -69,7 +69,7 @@ def fit_table(
     check_points(points, composed_parameters(identified, inner))
     models = _compared(asked.compared, identified)
     found = study(frame, observable_in(frame, asked.observable), names, formula or asked.terms, options)
-    both = Composed(found.model, inner) if inner else None
+    both = ComposedModel(found.model, inner) if inner else None
     settings = settings_of_table(both, frame.rename(columns=renamed)) if both else []
     composed = [row_at(both, point) for point in points] if both else []
     predictions = [] if both else [(point, found.model.prediction(**point)) for point in points]
@@ -107,7 +107,7 @@ def _compared(files: Sequence[str], parameters: Sequence[str]) -> dict[str, Mode
     return found
 
 
-def _write(found: Study, models: dict[str, Model], inputs: Sequence[str], output: str, force: bool) -> list[Path]:
+def _write(found: ModelStudy, models: dict[str, Model], inputs: Sequence[str], output: str, force: bool) -> list[Path]:
     from analyzer.atomic_file import whole_file
     from analyzer.models.model_file import c_source, latex_source, model_text, python_source
     from analyzer.report.pictures.fit import draw_fit
@@ -126,7 +126,7 @@ def _write(found: Study, models: dict[str, Model], inputs: Sequence[str], output
 
 
 def _draw_composed(
-    both: Composed, settings: Sequence[ComposedRow], inputs: Sequence[str], output: str, force: bool
+    both: ComposedModel, settings: Sequence[ComposedRow], inputs: Sequence[str], output: str, force: bool
 ) -> list[Path]:
     """Draw the part of each quantity, into NAME.QUANTITY.png."""
     from analyzer.report.pictures.composed import draw_composed

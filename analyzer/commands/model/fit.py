@@ -18,7 +18,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks for --help does not wait for it
-    from analyzer.models.described_terms import Options
+    from analyzer.models.described_terms import FitOptions
 
 _CRITERIA = ("aicc", "aic", "bic", "ebic")
 _WEIGHTINGS = ("relative", "measured", "ordinary")
@@ -315,12 +315,12 @@ def _options(
     degree: int | None, repetitions: str, criterion: str, weighting: str, non_negative: bool, physical: bool,
     max_error: float | None, search: str, coefficient_error: float, population: tuple[int, ...],
     mutations: tuple[int, ...], patience: int, searches: int, seed: int,
-) -> Options:  # fmt: skip
-    from analyzer.models.described_terms import Options
-    from analyzer.models.search.genetic import Genetics
+) -> FitOptions:  # fmt: skip
+    from analyzer.models.described_terms import FitOptions
+    from analyzer.models.search.genetic import GeneticOptions
 
-    genetics = tuple(Genetics(mu, nu, patience, seed, searches) for mu in population for nu in mutations)
-    return Options(
+    genetics = tuple(GeneticOptions(mu, nu, patience, seed, searches) for mu in population for nu in mutations)
+    return FitOptions(
         degree, criterion, weighting, search, genetics, max_error, non_negative, physical, repetitions,
         coefficient_error,
     )  # fmt: skip

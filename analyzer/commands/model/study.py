@@ -13,13 +13,13 @@ from analyzer.atomic_file import cannot_write
 from analyzer.commands.command import Alone, Refuses, command
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.shots.shot_records import Book
+from analyzer.shots.shot_records import ShotBook
 from analyzer.signal_handling import EndRequested
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.shots.hosts import HostsFile
-    from analyzer.shots.plan import Plan
-    from analyzer.shots.results import Results
+    from analyzer.shots.plan import ShotPlan
+    from analyzer.shots.results import ShotResults
 
 _BOOK, _TABLE, _PICTURE = "shots.jsonl", "results.csv", "results.png"
 
@@ -67,7 +67,7 @@ def study_command(
     from analyzer.shots.folder import shot_folder
     from analyzer.shots.hosts import HostsFile
     from analyzer.shots.plan import read_plan
-    from analyzer.shots.results import Results
+    from analyzer.shots.results import ShotResults
 
     if not session.speaks:
         return
@@ -80,7 +80,7 @@ def study_command(
             for shot in book.forget_failures():
                 shot_folder(folder, shot).remove()
         count = _run(session, plan, book, folder, found_hosts)
-        results = Results(plan, [book.records[shot] for shot in range(1, count + 1)])
+        results = ShotResults(plan, [book.records[shot] for shot in range(1, count + 1)])
     written = _write(results, folder)
     if session.as_json:
         session.print_json(results_json(results, written))
@@ -88,7 +88,7 @@ def study_command(
         session.print(lambda console: print_results(results, written, console))
 
 
-def _opened(plan: Plan, folder: Path, force: bool) -> Book:
+def _opened(plan: ShotPlan, folder: Path, force: bool) -> ShotBook:
     """Return the results so far in the folder of a study. Raises TracelibError if it holds something else."""
     try:
         if folder.exists() and not (folder / _BOOK).is_file() and (not folder.is_dir() or any(folder.iterdir())):
@@ -96,29 +96,29 @@ def _opened(plan: Plan, folder: Path, force: bool) -> Book:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(folder, error) from error
-    book = Book(folder / _BOOK, plan.question, plan.reads, anew=force)
+    book = ShotBook(folder / _BOOK, plan.question, plan.reads, anew=force)
     if force:
         for old in (folder / "inputs", *folder.glob("shot-*")):
             shutil.rmtree(old, ignore_errors=True)
     return book
 
 
-def _run(session: Session, plan: Plan, book: Book, folder: Path, hosts: HostsFile) -> int:
+def _run(session: Session, plan: ShotPlan, book: ShotBook, folder: Path, hosts: HostsFile) -> int:
     """Run the shots that are missing; returns how many count."""
-    from analyzer.shots.scheduler import Scheduler
+    from analyzer.shots.scheduler import ShotScheduler
 
     def say(line: str) -> None:
         session.mention([line])
 
     try:
         with session.step("Running") as progress:
-            return Scheduler(plan, book, folder, hosts, say, progress=progress).run()
+            return ShotScheduler(plan, book, folder, hosts, say, progress=progress).run()
     except EndRequested:
         say(f"Ended after {len(book.records)} shots (the same command goes on from {folder})")
         raise
 
 
-def _write(results: Results, folder: Path) -> list[Path]:
+def _write(results: ShotResults, folder: Path) -> list[Path]:
     from analyzer.report.pictures.distributions import draw_results
 
     table, picture = folder / _TABLE, folder / _PICTURE

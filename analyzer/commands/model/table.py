@@ -16,8 +16,8 @@ from analyzer.errors import TracelibError
 from analyzer.experiments.formats import check_ending, write_table
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.experiments.run_factors import Setting
-    from analyzer.experiments.table import Found
+    from analyzer.experiments.run_factors import RunFactor
+    from analyzer.experiments.table import ExperimentTable
 
 
 class SettingType(click.ParamType):
@@ -25,13 +25,13 @@ class SettingType(click.ParamType):
 
     name = "setting"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Setting:
-        from analyzer.experiments.run_factors import Setting
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> RunFactor:
+        from analyzer.experiments.run_factors import RunFactor
 
-        if isinstance(value, Setting):
+        if isinstance(value, RunFactor):
             return value
         try:
-            return Setting.parse(str(value))
+            return RunFactor.parse(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
@@ -148,7 +148,7 @@ def table_command(
     session: Session,
     inputs: tuple[str, ...],
     by: tuple[str, ...],
-    settings: tuple[Setting, ...],
+    settings: tuple[RunFactor, ...],
     network: str | None,
     message_size: int,
     ganglia: tuple[str, ...],
@@ -171,13 +171,13 @@ def table_command(
 
     Columns that not all inputs have are left out.
     """
-    from analyzer.experiments.table import Wanted, table
+    from analyzer.experiments.table import TableOptions, table
     from analyzer.report.experiments import print_table, table_json
 
     if output:
         check_ending(Path(output))
         check_replaceable(Path(output), [Path(name) for name in inputs], force)
-    wanted = Wanted(
+    wanted = TableOptions(
         by, settings, network or "", message_size, ganglia, computed, where, per or "", take, rule or "",
         observable or "", factors,
     )  # fmt: skip
@@ -204,7 +204,7 @@ def _why_empty(where: Sequence[str]) -> str:
     return "No region was marked: --by call, place, region or cluster makes rows of any run."
 
 
-def _mention(session: Session, found: Found) -> None:
+def _mention(session: Session, found: ExperimentTable) -> None:
     """Write a line on standard error for each input that has a fault."""
     first = dict(reversed(found.problems))
     for file, line in first.items() if not session.quiet else ():
@@ -212,7 +212,7 @@ def _mention(session: Session, found: Found) -> None:
         click.echo(f"{Path(file).name}: {line}" + (f" (and {more} more: analyze check)" if more else ""), err=True)
 
 
-def _observable(found: Found, observable: str | None) -> str:
+def _observable(found: ExperimentTable, observable: str | None) -> str:
     """Return the column that is summed up. Raises TracelibError."""
     from analyzer.experiments.filters import observable_of
 

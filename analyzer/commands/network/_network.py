@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.network_measurement.options import Options
+from analyzer.network_measurement.options import EstimateOptions
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     import numpy as np
     from rich.console import Console
 
-    from analyzer.network_measurement.collectives import Compared
-    from analyzer.network_measurement.estimate import Estimate, PairModel
-    from analyzer.network_measurement.netfile import Measurement
+    from analyzer.network_measurement.collectives import CollectiveComparison
+    from analyzer.network_measurement.estimate import LinkEstimate, PairModel
+    from analyzer.network_measurement.netfile import NetworkMeasurement
 
 _ENDINGS = (".json", ".png")
 _CLUSTERS = ".clusters.png"
@@ -29,12 +29,12 @@ class Network:
     """One kind of pair: its estimates, by the detectors asked for, and how its pairs differ."""
 
     where: str
-    estimates: list[Estimate]
+    estimates: list[LinkEstimate]
     pairs: list[PairModel]
 
 
 def model_network(
-    session: Session, file: str, names: tuple[str, ...], pair: tuple[int, int] | None, options: Options,
+    session: Session, file: str, names: tuple[str, ...], pair: tuple[int, int] | None, options: EstimateOptions,
     output: str | None, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Run the whole command. It writes the model of the first detector."""
@@ -62,7 +62,7 @@ def model_network(
         session.print(lambda console: _print(measurement, networks, collectives, written, console))
 
 
-def _write(network: Network, base: Path, options: Options) -> list[Path]:
+def _write(network: Network, base: Path, options: EstimateOptions) -> list[Path]:
     """Write model and picture of the first detector, and the clusters of the thesis's detector. Return the files."""
     from analyzer.network_measurement.intervals import detectors
     from analyzer.report.network import PLACES
@@ -81,7 +81,7 @@ def _write(network: Network, base: Path, options: Options) -> list[Path]:
     return [model, picture]
 
 
-def _wheres(measurement: Measurement, pair: tuple[int, int] | None) -> list[str]:
+def _wheres(measurement: NetworkMeasurement, pair: tuple[int, int] | None) -> list[str]:
     """Return the kinds of pairs that the user wants."""
     places = measurement.places()
     if pair is None:
@@ -94,7 +94,7 @@ def _wheres(measurement: Measurement, pair: tuple[int, int] | None) -> list[str]
     return found
 
 
-def _rows(measurement: Measurement, where: str, pair: tuple[int, int] | None) -> np.ndarray:
+def _rows(measurement: NetworkMeasurement, where: str, pair: tuple[int, int] | None) -> np.ndarray:
     import numpy as np
 
     rows = measurement.rows_of(where)
@@ -102,7 +102,11 @@ def _rows(measurement: Measurement, where: str, pair: tuple[int, int] | None) ->
 
 
 def _network(
-    measurement: Measurement, where: str, names: tuple[str, ...], pair: tuple[int, int] | None, options: Options
+    measurement: NetworkMeasurement,
+    where: str,
+    names: tuple[str, ...],
+    pair: tuple[int, int] | None,
+    options: EstimateOptions,
 ) -> Network:
     import numpy as np
 
@@ -117,7 +121,8 @@ def _network(
 
 
 def _print(
-    measurement: Measurement, networks: list[Network], collectives: Mapping[str, Compared], written: list[Path],
+    measurement: NetworkMeasurement, networks: list[Network],
+    collectives: Mapping[str, CollectiveComparison], written: list[Path],
     console: Console,
 ) -> None:  # fmt: skip
     from analyzer.report.collectives import print_collectives

@@ -11,7 +11,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.loggp.observed import Way
+    from analyzer.loggp.observed import MessageWay
     from analyzer.trace import Trace
     from analyzer.trace.at_places import PlaceChoice
     from analyzer.trace.chosen import Choice
@@ -46,7 +46,7 @@ def time_messages(
         trace.close()
 
 
-def _write(trace: Trace, ways: tuple[Way, ...], base: Path, force: bool) -> list[Path]:
+def _write(trace: Trace, ways: tuple[MessageWay, ...], base: Path, force: bool) -> list[Path]:
     """Write a model for messages within nodes and one for those between nodes, if known. Names are checked first."""
     from analyzer.loggp.observed_model import model_of
 

@@ -18,7 +18,7 @@ from analyzer.network_measurement.options import (
     METRICS,
     NEIGHBOURS,
     TYPICAL,
-    Options,
+    EstimateOptions,
 )
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
@@ -175,7 +175,7 @@ def loggp(
 
         names = DETECTORS if detector == "all" else (detector,)
         if session.speaks:
-            model_network(session, file, names, pair, Options(**settings), output, force, session.as_json)  # type: ignore[arg-type]
+            model_network(session, file, names, pair, EstimateOptions(**settings), output, force, session.as_json)  # type: ignore[arg-type]
         return
     if pair:
         raise TracelibError(f"{file} is not a measurement of the network", "leave out --pair")

@@ -18,9 +18,9 @@ from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.commands.shared.study import Draw, Traced
-    from analyzer.machine.cfg import Configuration
+    from analyzer.machine.cfg import MachineConfiguration
     from analyzer.machine.description import Machine
-    from analyzer.montecarlo.fit import Fit
+    from analyzer.montecarlo.fit import FoundMachine
 
 ENDINGS = (".toml", ".png", ".samples.jsonl")
 
@@ -54,7 +54,7 @@ def fit_machine(
     weights: str | None,
     untraced: str | None,
     tolerance: float,
-    configuration: Configuration,
+    configuration: MachineConfiguration,
     output: str | None,
     force: bool,
 ) -> None:
@@ -69,7 +69,7 @@ def fit_machine(
     With -o, a study that was interrupted goes on where it stopped. `mpirun -n N analyze fit-machine` shares the work.
     """
     from analyzer.commands.shared.study import eager_of, numbers, opened, studied
-    from analyzer.montecarlo.fit import Wanted, fit
+    from analyzer.montecarlo.fit import FitTarget, fit
     from analyzer.report.fit_machine import MachineFit, fit_json, print_fit
 
     if not draw.varied:
@@ -84,7 +84,7 @@ def fit_machine(
             if staff is None:
                 return
             measured = [x * 1e9 for x in told] if told else [_measured(run) for run in runs]
-            wanted = Wanted.of(measured, shares, tolerance)
+            wanted = FitTarget.of(measured, shares, tolerance)
             found = fit(staff, draw.varied, wanted, draw.design, draw.samples, machine.seed)
         written = _write(found, machine, files, base) if base else []
         written += [journal] if journal else []
@@ -112,7 +112,7 @@ def _checked(runs: list[Traced], output: str, force: bool) -> Path:
     return base
 
 
-def _write(found: Fit, machine: Machine, files: tuple[str, ...], base: Path) -> list[Path]:
+def _write(found: FoundMachine, machine: Machine, files: tuple[str, ...], base: Path) -> list[Path]:
     from analyzer.machine.parameters import vary
     from analyzer.machine.toml_text import machine_text
     from analyzer.report.pictures.distributions import draw_fit

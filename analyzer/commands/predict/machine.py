@@ -16,7 +16,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.machine.cfg import Configuration
+    from analyzer.machine.cfg import MachineConfiguration
     from analyzer.machine.description import Machine
 
 
@@ -46,7 +46,11 @@ class _Ranks(click.ParamType):
     help="Number of ranks of the run, or of each run; a .cfg then names the node of each rank.",
 )
 def machine_command(
-    session: Session, configuration: Configuration, ranks: tuple[int, ...] | None, output: str | None, force: bool
+    session: Session,
+    configuration: MachineConfiguration,
+    ranks: tuple[int, ...] | None,
+    output: str | None,
+    force: bool,
 ) -> None:
     """Read a machine (.toml, a Dimemas .cfg, or "ideal") and change it as the options say. Print it as TOML, or write
     it as TOML or as a Dimemas .cfg.
@@ -93,7 +97,7 @@ def _crashes(written: list[Path]) -> str:
 
 
 def _write(
-    configuration: Configuration, text: str, ranks: tuple[int, ...] | None, path: Path, force: bool
+    configuration: MachineConfiguration, text: str, ranks: tuple[int, ...] | None, path: Path, force: bool
 ) -> list[Path]:
     from analyzer.machine.cfg_text import cfg_text
 

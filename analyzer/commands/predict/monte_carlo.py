@@ -18,8 +18,8 @@ from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.commands.shared.study import Draw, Traced
-    from analyzer.machine.cfg import Configuration
-    from analyzer.montecarlo.samples import Samples
+    from analyzer.machine.cfg import MachineConfiguration
+    from analyzer.montecarlo.samples import MachineSamples
 
 MOST = 10_000
 """Most machines that are drawn with --until."""
@@ -47,7 +47,7 @@ def monte_carlo(
     files: tuple[str, ...],
     draw: Draw,
     until: str | None,
-    configuration: Configuration,
+    configuration: MachineConfiguration,
     output: str | None,
     force: bool,
 ) -> None:
@@ -130,9 +130,9 @@ def _given(option: str) -> bool:
 
 def _is_random(part: object) -> bool:
     """Return True if a machine or a part of it has a distribution."""
-    from analyzer.machine.description import Exponential, Gaussian, Uniform
+    from analyzer.machine.description import ExponentialNumber, GaussianNumber, UniformNumber
 
-    if isinstance(part, Uniform | Gaussian | Exponential):
+    if isinstance(part, UniformNumber | GaussianNumber | ExponentialNumber):
         return True
     if isinstance(part, tuple):
         return any(map(_is_random, part))
@@ -152,7 +152,7 @@ def _checked(runs: list[Traced], output: str, force: bool) -> Path:
     return base
 
 
-def _write(samples: Samples, files: tuple[str, ...], base: Path) -> list[Path]:
+def _write(samples: MachineSamples, files: tuple[str, ...], base: Path) -> list[Path]:
     from analyzer.report.pictures.distributions import draw_spread
 
     paths = _pictures(base, len(files))

@@ -17,7 +17,7 @@ from analyzer.commands.shared.write_prediction import write_prediction
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.machine.cfg import Configuration
+    from analyzer.machine.cfg import MachineConfiguration
 
 
 @command(
@@ -56,7 +56,7 @@ def replay_command(
     repeat: int | None,
     by_place: str | None,
     distribution: Distribution | None,
-    configuration: Configuration,
+    configuration: MachineConfiguration,
     output: str | None,
     force: bool,
 ) -> None:

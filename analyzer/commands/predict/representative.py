@@ -18,8 +18,8 @@ from analyzer.errors import TracelibError
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     import numpy as np
 
-    from analyzer.representative.plan import Plan
-    from analyzer.representative.series import Series
+    from analyzer.representative.plan import CounterPlan
+    from analyzer.representative.series import StepSeries
 
 _SERIES = (".csv", ".npz")
 _ENDING = ".plan"
@@ -134,7 +134,7 @@ def _analyse(
         session.print_tables(analysed_tables(found))
 
 
-def _series(session: Session, file: str, steps: int) -> tuple[Series, np.ndarray | None]:
+def _series(session: Session, file: str, steps: int) -> tuple[StepSeries, np.ndarray | None]:
     """Return the series, and where the iterations of a run begin and end in it, in steps; None: it has none."""
     from analyzer.opening import open_trace
     from analyzer.replay.section import section_bounds
@@ -180,7 +180,7 @@ def _plan(
         session.say(plan_command(found, str(path)))
 
 
-def _write(found: Plan, path: Path) -> None:
+def _write(found: CounterPlan, path: Path) -> None:
     with whole_file(path) as written:
         written.write(found.schedule().encode())
 

@@ -15,7 +15,7 @@ from analyzer.parallel import Team
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.machine.description import Machine
-    from analyzer.replay.section import Section
+    from analyzer.replay.section import ReplaySection
     from analyzer.report.validate import ValidatedRun
     from analyzer.report.words.eager import Eager
     from analyzer.results.machine_choice import MachineChoice
@@ -117,7 +117,7 @@ def _compare(
     return found, counts, Eager.from_replay(machine, section.program)
 
 
-def _predicted(session: Session, trace: Trace, section: Section, machine: Machine) -> PredictedParts:
+def _predicted(session: Session, trace: Trace, section: ReplaySection, machine: Machine) -> PredictedParts:
     from analyzer.replay.simulate import simulate
     from analyzer.validation import predicted_parts
 

@@ -13,7 +13,7 @@ from analyzer.commands.shared.options import FiniteRange, LazyChoice, Option, ra
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.machine.options import Overrides
+    from analyzer.machine.options import MachineOverrides
 
 
 class _Amount(click.ParamType):
@@ -139,18 +139,18 @@ def machine_if_named(command: Callable) -> Callable:
 
     @wraps(command)
     def with_machine(*args: Any, machine_file: str | None, **given: Any) -> Any:
-        from analyzer.machine.options import Overrides, read_machine
+        from analyzer.machine.options import MachineOverrides, read_machine
 
         overrides = _take_overrides(given)
-        named = machine_file is not None or overrides != Overrides()
+        named = machine_file is not None or overrides != MachineOverrides()
         return command(*args, configuration=read_machine(machine_file, overrides) if named else None, **given)
 
     return _with_options(with_machine, _machine_option("no replay"))
 
 
-def _take_overrides(given: dict[str, Any]) -> Overrides:
+def _take_overrides(given: dict[str, Any]) -> MachineOverrides:
     """Take the options of the machine out of a command's arguments."""
-    from analyzer.machine.options import Overrides
+    from analyzer.machine.options import MachineOverrides
     from analyzer.machine.parameters import MB
 
     names = {"latency": "latency_s", "bandwidth": "bandwidth_mb"}
@@ -160,7 +160,7 @@ def _take_overrides(given: dict[str, Any]) -> Overrides:
         taken["eager_limit"] = int(min(taken["eager_limit"], 2**62))
     if taken["bandwidth"] is not None:
         taken["bandwidth"] = 0.0 if math.isinf(taken["bandwidth"]) else taken["bandwidth"] / MB
-    return Overrides(**{names.get(name, name): value for name, value in taken.items()})
+    return MachineOverrides(**{names.get(name, name): value for name, value in taken.items()})
 
 
 def _with_options(command: Callable, machine: Callable) -> Callable:

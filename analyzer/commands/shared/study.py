@@ -23,11 +23,11 @@ from analyzer.signal_handling import EndRequested, die
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.machine.description import Machine
-    from analyzer.montecarlo.distribution import Varied
-    from analyzer.montecarlo.replay_jobs import Study
-    from analyzer.montecarlo.results_file import Journal
-    from analyzer.montecarlo.workers import Workers
-    from analyzer.replay.section import Section
+    from analyzer.montecarlo.distribution import VariedParameter
+    from analyzer.montecarlo.replay_jobs import WorkerInput
+    from analyzer.montecarlo.results_file import JobJournal
+    from analyzer.montecarlo.workers import JobWorkers
+    from analyzer.replay.section import ReplaySection
     from analyzer.report.words.eager import Eager
     from analyzer.trace import Trace
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 class Draw:
     """Parameters that are drawn at random, number of draws, their design, and number of processes that replay."""
 
-    varied: tuple[Varied, ...]
+    varied: tuple[VariedParameter, ...]
     samples: int
     design: str
     jobs: int | None
@@ -137,7 +137,7 @@ class Traced:
 
     file: str
     trace: Trace
-    section: Section
+    section: ReplaySection
     machine: Machine
 
     @property
@@ -163,18 +163,18 @@ class Traced:
 @contextmanager
 def studied(
     session: Session, runs: Sequence[Traced], machine: Machine, draw: Draw, journal: Path | None, anew: bool
-) -> Iterator[Workers | None]:
+) -> Iterator[JobWorkers | None]:
     """Yield the workers of a study on the process that leads it; None on the others, when they have done their jobs."""
     from analyzer.machine.parameters import vary
-    from analyzer.montecarlo.replay_jobs import Study
-    from analyzer.montecarlo.results_file import Journal
+    from analyzer.montecarlo.replay_jobs import WorkerInput
+    from analyzer.montecarlo.results_file import JobJournal
     from analyzer.montecarlo.workers import workers
 
     names = [of.name for of in draw.varied]
-    study = Study(
+    study = WorkerInput(
         [run.section.program for run in runs], machine, lambda old, new: vary(old, dict(zip(names, new, strict=True)))
     )
-    book = Journal(journal, _question(study, draw), anew=anew) if session.speaks else None
+    book = JobJournal(journal, _question(study, draw), anew=anew) if session.speaks else None
     try:
         at_work = workers(study, book, session.team, draw.jobs)
         with _says_when_ended(book, journal), session.step("Replaying"), at_work as staff:
@@ -185,7 +185,7 @@ def studied(
 
 
 @contextmanager
-def _says_when_ended(book: Journal | None, path: Path | None) -> Iterator[None]:
+def _says_when_ended(book: JobJournal | None, path: Path | None) -> Iterator[None]:
     """Say on stderr how to go on if this process is ended by its user or from outside.
 
     Launchers end it when another process dies.
@@ -212,7 +212,7 @@ def _says_when_ended(book: Journal | None, path: Path | None) -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _question(study: Study, draw: Draw) -> dict[str, Any]:
+def _question(study: WorkerInput, draw: Draw) -> dict[str, Any]:
     from hashlib import blake2b
 
     from analyzer.machine.toml_text import machine_text

@@ -16,14 +16,14 @@ from analyzer.signal_handling import discard
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.machine.description import Machine
     from analyzer.program.model import Program
-    from analyzer.replay.simulate import Prediction
+    from analyzer.replay.simulate import ReplayPrediction
     from analyzer.trace import Trace
 
 
 def write_prediction(
     traces: Sequence[Trace],
     programs: Sequence[Program],
-    prediction: Prediction,
+    prediction: ReplayPrediction,
     machine: Machine,
     output: str,
     force: bool,
@@ -46,17 +46,17 @@ def write_prediction(
 def _write_prv(
     traces: Sequence[Trace],
     programs: Sequence[Program],
-    prediction: Prediction,
+    prediction: ReplayPrediction,
     machine: Machine,
     base: Path,
     force: bool,
 ) -> Path:
     """Write a .prv by way of temporary runs."""
     from analyzer.opening import open_trace
-    from analyzer.replay.carried import Carried
-    from analyzer.replay.on_machine import OnMachine
+    from analyzer.replay.carried import CarriedRun
+    from analyzer.replay.on_machine import MachinePlacement
     from analyzer.replay.predicted import write_predicted
-    from analyzer.replay.together import Together
+    from analyzer.replay.together import JoinedRuns
     from analyzer.results.write_traces import write_paraver
 
     prv = base.with_name(f"{base.name}.prv")
@@ -65,7 +65,7 @@ def _write_prv(
     parts = [temporary_name(base.with_name(f"{base.name}.h5"), f"predicted{k}") for k in range(len(traces))]
     opened: list[Trace] = []
     runs: list[Trace] = []
-    there = OnMachine.of(programs, machine, prediction)
+    there = MachinePlacement.of(programs, machine, prediction)
     first = 0
     try:
         for k, (trace, program, part) in enumerate(zip(traces, programs, parts, strict=True)):
@@ -74,13 +74,13 @@ def _write_prv(
             opened.append(open_trace(str(part)))
             nodes = there.nodes.of(range(first, first + program.ranks))
             runs.append(
-                Carried(
+                CarriedRun(
                     opened[-1], program, own, nodes, there.cpus[k],
                     of_calls=trace.has_call_times, applications=trace.origin.applications,
                 )
             )  # fmt: skip
             first += program.ranks
-        written = runs[0] if len(runs) == 1 else Together(runs, there.nodes)
+        written = runs[0] if len(runs) == 1 else JoinedRuns(runs, there.nodes)
         return write_paraver(written, base, Session(Team()), force)[0]
     finally:
         for run in opened:

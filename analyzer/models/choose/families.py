@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from analyzer.models.choose.setting_means import Settings
-from analyzer.models.choose.shapes import Shape, shapes_on
+from analyzer.models.choose.setting_means import SettingMeans
+from analyzer.models.choose.shapes import TermShape, shapes_on
 from analyzer.models.terms.product import Product
 
 _MODELS = 300
@@ -25,7 +25,7 @@ _BARE = 0.2
 
 
 @dataclass(frozen=True)
-class Family:
+class ModelFamily:
     """columns: (models, settings, q), each with the largest value 1; terms: of the model at a place, in that order;
     length: (models, q) by what the columns were divided."""
 
@@ -35,11 +35,11 @@ class Family:
     terms: Callable[[int], tuple[Product, ...]]
 
 
-def families(settings: Settings) -> Iterator[Family]:
+def families(settings: SettingMeans) -> Iterator[ModelFamily]:
     """Yield the families of one term for each group of the parameters that vary, with a constant and without one."""
     varying = settings.varying
     rows = len(settings.mean)
-    yield Family(np.array([np.log(_CONSTANT)]), np.ones((1, rows, 1)), np.ones((1, 1)), lambda _: (Product(),))
+    yield ModelFamily(np.array([np.log(_CONSTANT)]), np.ones((1, rows, 1)), np.ones((1, 1)), lambda _: (Product(),))
     if not varying:
         return
     shapes = {name: likely_shapes(settings, name, len(varying)) for name in varying}
@@ -70,7 +70,7 @@ def _ways(names: tuple[str, ...]) -> Iterator[Way]:
                 yield ((first, *others), *way)
 
 
-def likely_shapes(settings: Settings, name: str, parameters: int) -> list[Shape]:
+def likely_shapes(settings: SettingMeans, name: str, parameters: int) -> list[TermShape]:
     """Return the shapes that one parameter may have, whatever the others are.
 
     They come from straight lines in each slice of the data in which only this parameter changes.
@@ -111,8 +111,8 @@ def _line_misfit(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray
 
 
 def _combined(
-    settings: Settings, shapes: dict[str, list[Shape]], way: Way, prior: float, constant: bool = True
-) -> Family:
+    settings: SettingMeans, shapes: dict[str, list[TermShape]], way: Way, prior: float, constant: bool = True
+) -> ModelFamily:
     """Combine a constant, or none, and a term for each group of the way, for all combinations of shapes."""
     names = sorted({name for group in way for name in group})
     places = np.meshgrid(*(np.arange(len(shapes[name])) for name in names), indexing="ij")
@@ -138,4 +138,4 @@ def _combined(
             found.append(term)
         return tuple(found)
 
-    return Family(log_prior, raw / length[:, None], length, terms)
+    return ModelFamily(log_prior, raw / length[:, None], length, terms)

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln
 
-from analyzer.models.choose.families import FREE, Family
-from analyzer.models.choose.setting_means import Settings
-from analyzer.models.choose.shapes import Shape, shapes_on
+from analyzer.models.choose.families import FREE, ModelFamily
+from analyzer.models.choose.setting_means import SettingMeans
+from analyzer.models.choose.shapes import TermShape, shapes_on
 from analyzer.models.fitting.criteria import criterion_of
 from analyzer.models.fitting.least_squares import most_telling
 from analyzer.models.search.exact import search_all
@@ -86,25 +86,25 @@ _PARTS = 2
 _CONSTANT = 0.1
 """Prior probability that a term is the constant."""
 
-Shapes = tuple[Shape | None, ...]
+Shapes = tuple[TermShape | None, ...]
 
 
 @dataclass(frozen=True)
-class Free:
+class FreeSums:
     """products: of each the shape of each parameter (None: it is not in it), the constant first; columns: (settings,
     products) their values, with the largest value 1, and length: by what they were divided; log_prior: of each."""
 
-    settings: Settings
+    settings: SettingMeans
     products: tuple[Shapes, ...]
     columns: np.ndarray
     length: np.ndarray
     log_prior: np.ndarray
 
     @classmethod
-    def of(cls, settings: Settings) -> Free:
+    def of(cls, settings: SettingMeans) -> FreeSums:
         """List all products of plain shapes of the parameters that vary."""
         rows, names = len(settings.mean), settings.varying
-        shapes: list[list[Shape | None]] = [[None, *shapes_on(settings.values[name], plain=True)] for name in names]
+        shapes: list[list[TermShape | None]] = [[None, *shapes_on(settings.values[name], plain=True)] for name in names]
         prior = np.ones(1)
         for of in shapes:
             prior = np.multiply.outer([1.0 if shape is None else shape.free_prior for shape in of], prior).ravel()
@@ -130,7 +130,7 @@ class Free:
         """The most terms of a model."""
         return min(1 + _PARTS + len(self.settings.varying), len(self.settings.mean) - 2)
 
-    def families(self) -> Iterator[Family]:
+    def families(self) -> Iterator[ModelFamily]:
         """Yield the best subsets of the terms that explain most one after the other, by size; and the likeliest
         pairs."""
         weight = self.settings.weight
@@ -150,7 +150,7 @@ class Free:
                 yield self._family(np.array(chosen))
         yield from self._pairs(weighted)
 
-    def _pairs(self, weighted: np.ndarray) -> Iterator[Family]:
+    def _pairs(self, weighted: np.ndarray) -> Iterator[ModelFamily]:
         """Yield the likeliest of all sums of two products, and of these with the constant."""
         settings = self.settings
         target, constant = settings.mean * np.sqrt(settings.weight), weighted[:, :1] / np.linalg.norm(weighted[:, 0])
@@ -171,7 +171,7 @@ class Free:
         """Weighted sum of squares of the repetitions about their means."""
         return float((self.settings.scatter * self.settings.weight / self.settings.number).sum())
 
-    def around(self, terms: Sequence[Product]) -> Iterator[Family]:
+    def around(self, terms: Sequence[Product]) -> Iterator[ModelFamily]:
         """Yield models with one of these terms exchanged for another product; with one more; with one less."""
         places = [self._places[shapes] for term in terms if (shapes := self._shapes_of(term)) in self._places]
         size = len(places)
@@ -207,12 +207,12 @@ class Free:
         order = np.argsort(-np.where(gain > 0, likely, -np.inf), kind="stable")
         return [int(place) for place in order[:_TRIED] if gain[place] > 0]
 
-    def _family(self, places: np.ndarray) -> Family:
+    def _family(self, places: np.ndarray) -> ModelFamily:
         """Make a family of models (models, terms): as likely as to draw their terms one after the other."""
         size = places.shape[1]
         log_prior = np.log(FREE / self.most) + gammaln(size + 1) + self.log_prior[places].sum(1)
         columns = np.moveaxis(self.columns[:, places], 0, 1)
-        return Family(
+        return ModelFamily(
             log_prior, columns, self.length[places], lambda model: tuple(self._term(int(p)) for p in places[model])
         )
 
@@ -221,7 +221,7 @@ class Free:
         return {shapes: place for place, shapes in enumerate(self.products)}
 
     @cached_property
-    def _factors(self) -> dict[str, dict[Product, Shape | None]]:
+    def _factors(self) -> dict[str, dict[Product, TermShape | None]]:
         """List for each parameter the factors that a product of shapes can have."""
         values, names = self.settings.values, self.settings.varying
         shapes = {name: shapes_on(values[name], plain=True) for name in names}

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.special import fdtrc, log_ndtr
 
 from analyzer.errors import TracelibError
-from analyzer.models.averaging import Member
-from analyzer.models.choose.families import Family, families
-from analyzer.models.choose.free_sums import Free
-from analyzer.models.choose.setting_means import Settings, settings_from
+from analyzer.models.averaging import WeightedModel
+from analyzer.models.choose.families import ModelFamily, families
+from analyzer.models.choose.free_sums import FreeSums
+from analyzer.models.choose.setting_means import SettingMeans, settings_from
 from analyzer.models.choose.shapes import shapes_on
-from analyzer.models.terms.product import Call, Product
+from analyzer.models.terms.product import FunctionCall, Product
 
 _ROUNDS_EVIDENCE = 3
 """Least squares with the errors of what the round before expected."""
@@ -24,7 +24,7 @@ _EXACT = 1e-9
 
 
 @dataclass(frozen=True)
-class Weighed:
+class WeighedModels:
     """Models of q columns. spread: the standard error of a prediction is sigma * |spread @ columns there|."""
 
     coefficients: np.ndarray  # (models, q)
@@ -34,7 +34,7 @@ class Weighed:
     log_evidence: np.ndarray  # (models)
 
 
-def weigh(columns: np.ndarray, settings: Settings) -> Weighed:
+def weigh(columns: np.ndarray, settings: SettingMeans) -> WeighedModels:
     """Compute the evidence of models with coefficients that are not negative: the integral of the likelihood.
 
     Coefficients may be anything from 0 to the largest mean (columns have the largest value 1), and the error, of
@@ -73,7 +73,7 @@ def weigh(columns: np.ndarray, settings: Settings) -> Weighed:
     if settings.relative:  # where its integral is largest, a term with a negative coefficient is not there
         sound &= (coefficients >= 0).all(1)
     evidence = np.where(sound & np.isfinite(evidence), evidence, -np.inf)
-    return Weighed(coefficients, spread, sigma, freedom, evidence)
+    return WeighedModels(coefficients, spread, sigma, freedom, evidence)
 
 
 def _spread(inverse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -102,7 +102,7 @@ _BY_DENOMINATOR = {1: 1.0, 2: 2.0, 3: 3.0, 4: 3.0}
 _ODD = 5.0
 
 
-def plainest(members: Sequence[Member]) -> list[Member]:
+def plainest(members: Sequence[WeightedModel]) -> list[WeightedModel]:
     """Reorder members: first the plainest among those about as likely as the best, then the others by weight."""
     enough = max(member.weight for member in members) / NOISE
     chosen = min(
@@ -111,13 +111,15 @@ def plainest(members: Sequence[Member]) -> list[Member]:
     return [chosen, *(member for member in members if member is not chosen)]
 
 
-def complexity(member: Member) -> float:
+def complexity(member: WeightedModel) -> float:
     """Return 1 for each term, and more for its powers: 1 for whole ones, 2 for halves, 3 for thirds and quarters."""
     return sum(map(_of_term, member.terms)) + _NEGATIVE * int((np.asarray(member.coefficients) < 0).sum())
 
 
 def _of_term(term: Product) -> float:
-    return 1 + sum(_LOG * float(power) if isinstance(atom, Call) else _of_power(power) for atom, power in term.powers)
+    return 1 + sum(
+        _LOG * float(power) if isinstance(atom, FunctionCall) else _of_power(power) for atom, power in term.powers
+    )
 
 
 def _of_power(power: Fraction) -> float:
@@ -135,10 +137,10 @@ _ROUNDS = 6
 _SURE = 0.01
 
 
-Posterior = tuple[Family, Weighed, np.ndarray]
+Posterior = tuple[ModelFamily, WeighedModels, np.ndarray]
 
 
-def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> list[Member]:
+def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> list[WeightedModel]:
     """Choose the likeliest models, with weights that sum to 1: the one to be shown first, the others by weight.
 
     Models below a thousandth of the best are left out, and all but 60. Raises TracelibError for parameters below 0.
@@ -158,7 +160,7 @@ def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> lis
     return plainest(_normalised(_members(found)))
 
 
-def _members(found: Sequence[Posterior]) -> Iterator[Member]:
+def _members(found: Sequence[Posterior]) -> Iterator[WeightedModel]:
     """Yield each model once, as likely as its likeliest family says, the likeliest first, with relative weights."""
     best = max(map(_likeliest, found))
     likely = [
@@ -175,7 +177,7 @@ def _members(found: Sequence[Posterior]) -> Iterator[Member]:
             continue
         seen.add(frozenset(terms))
         length = family.length[place]
-        yield Member(
+        yield WeightedModel(
             terms=terms,
             coefficients=weighed.coefficients[place] / length,
             spread=weighed.spread[place] / length,
@@ -185,19 +187,19 @@ def _members(found: Sequence[Posterior]) -> Iterator[Member]:
         )
 
 
-def _weighed(family: Family, settings: Settings) -> Posterior:
+def _weighed(family: ModelFamily, settings: SettingMeans) -> Posterior:
     weighed = weigh(family.columns, settings)
     lighter = replace(family, columns=family.columns[:0].copy())  # all families' together would be gigabytes
     return lighter, weighed, family.log_prior + weighed.log_evidence
 
 
-def _free(settings: Settings, others: list[Posterior]) -> list[Posterior]:
+def _free(settings: SettingMeans, others: list[Posterior]) -> list[Posterior]:
     """Return models of freely combined terms, if the others do not explain the data, or not better.
 
     Terms of the likeliest of each size, then of the likeliest, are exchanged for any other, added and left out, until
     that is no likelier.
     """
-    free = Free.of(settings)
+    free = FreeSums.of(settings)
     found = [_weighed(family, settings) for family in free.families()]
     best = max(others, key=_likeliest)
     if not found or (max(map(_likeliest, found)) < _likeliest(best) - _NEARLY and _explains(best, settings)):
@@ -221,7 +223,7 @@ def _likeliest(one: Posterior) -> float:
     return float(one[2].max())
 
 
-def _explains(one: Posterior, settings: Settings) -> bool:
+def _explains(one: Posterior, settings: SettingMeans) -> bool:
     """Check whether the likeliest model leaves no more than repetitions scatter (F test of lack of fit)."""
     _, weighed, posterior = one
     place = int(posterior.argmax())
@@ -234,7 +236,7 @@ def _explains(one: Posterior, settings: Settings) -> bool:
     return bool(fdtrc(different - terms, repeated, max(lack, 0) / (different - terms) / (pure / repeated)) > _SURE)
 
 
-def _normalised(members: Iterable[Member]) -> list[Member]:
+def _normalised(members: Iterable[WeightedModel]) -> list[WeightedModel]:
     """Scale the weights so that they sum to 1."""
     every = list(members)
     total = sum(member.weight for member in every)

@@ -11,7 +11,7 @@ from analyzer.models.fitting.cross_validation import settings_of
 
 
 @dataclass(frozen=True)
-class Settings:
+class SettingMeans:
     """values: of each parameter at each setting; mean, number, scatter: of its measurements, scatter being the sum of
     squares about the mean. relative: the error is a share of the value (all are positive), else the same everywhere.
     signed: some values are below 0, so coefficients may be, too."""
@@ -58,7 +58,7 @@ MOST_SETTINGS = 1000
 """More of them do not say more of which terms there are, and many models of each take time and memory."""
 
 
-def settings_from(values: Mapping[str, np.ndarray], observed: np.ndarray) -> Settings:
+def settings_from(values: Mapping[str, np.ndarray], observed: np.ndarray) -> SettingMeans:
     """Group rows of measurements by setting. Above MOST_SETTINGS a random selection is taken, always the same."""
     setting = settings_of(values)
     first = np.unique(setting, return_index=True)[1]
@@ -70,4 +70,4 @@ def settings_from(values: Mapping[str, np.ndarray], observed: np.ndarray) -> Set
     mean = np.bincount(setting, observed) / number
     scatter = np.bincount(setting, (observed - mean[setting]) ** 2)
     at = {name: np.asarray(column, float)[first] for name, column in values.items()}
-    return Settings(at, mean, number, scatter, bool((observed > 0).all()), bool((observed < 0).any()))
+    return SettingMeans(at, mean, number, scatter, bool((observed > 0).all()), bool((observed < 0).any()))

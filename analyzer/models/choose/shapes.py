@@ -16,8 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from analyzer.models.averaging import Member
-from analyzer.models.terms.product import Call, Name, Product
+from analyzer.models.averaging import WeightedModel
+from analyzer.models.terms.product import FunctionCall, ParameterName, Product
 
 _LARGEST = 3
 _DENOMINATORS = (1, 2, 3, 4)
@@ -40,7 +40,7 @@ _FALLING = 0.1
 
 
 @dataclass(frozen=True)
-class Shape:
+class TermShape:
     """x ^ power * log2(x / unit) ^ log_power; prior: relative to others."""
 
     power: Fraction
@@ -61,8 +61,8 @@ class Shape:
 
     def product(self, name: str) -> Product:
         """Return the shape as a term of a parameter."""
-        x = Product(1.0, ((Name(name), Fraction(1)),))
-        log = Product(1.0, ((Call("log2", (Product(self._per_unit, x.powers),)), Fraction(1)),))
+        x = Product(1.0, ((ParameterName(name), Fraction(1)),))
+        log = Product(1.0, ((FunctionCall("log2", (Product(self._per_unit, x.powers),)), Fraction(1)),))
         return Product().times(x, self.power).times(log, self.log_power)
 
     @property
@@ -70,10 +70,10 @@ class Shape:
         return 1 / self.unit
 
 
-def _growing() -> list[Shape]:
+def _growing() -> list[TermShape]:
     powers = sorted({Fraction(a, b) for b in (*_DENOMINATORS, GRID) for a in range(_LARGEST * b + 1)})
     return [
-        Shape(power, log_power, _prior(power, log_power))
+        TermShape(power, log_power, _prior(power, log_power))
         for power in powers
         for log_power in _LOG_POWERS
         if power or log_power
@@ -91,9 +91,9 @@ def _prior(power: Fraction, log_power: int) -> float:
     return logged * (_FRACTION if power.denominator == 2 or power < 1 else _RARE)
 
 
-def _falling() -> list[Shape]:
+def _falling() -> list[TermShape]:
     powers = [Fraction(-a, b) for a, b in ((1, 4), (1, 3), (1, 2), (2, 3), (3, 4), (1, 1), (3, 2), (2, 1), (3, 1))]
-    return [Shape(power, 0, _FALLING) for power in powers] + [Shape(Fraction(-1), 1, _FALLING * _LOG)]
+    return [TermShape(power, 0, _FALLING) for power in powers] + [TermShape(Fraction(-1), 1, _FALLING * _LOG)]
 
 
 SHAPES = (*_growing(), *_falling())
@@ -101,12 +101,14 @@ SHAPES = (*_growing(), *_falling())
 PLAIN = tuple(
     shape
     for shape in SHAPES
-    if shape.power.denominator <= 2 and shape.log_power <= 1 and (shape.power <= 2 or shape == Shape(Fraction(3), 0, 1))
+    if shape.power.denominator <= 2
+    and shape.log_power <= 1
+    and (shape.power <= 2 or shape == TermShape(Fraction(3), 0, 1))
 )
 """Shapes that are combined freely where a model needs several parts."""
 
 
-def shapes_on(x: np.ndarray, plain: bool = False) -> list[Shape]:
+def shapes_on(x: np.ndarray, plain: bool = False) -> list[TermShape]:
     """Return the shapes, or the plain ones, that have a value for all values of a parameter, and are not negative.
 
     Logarithms are of x / min(x), and where all values are 1 or more, of x itself, too.
@@ -115,7 +117,7 @@ def shapes_on(x: np.ndarray, plain: bool = False) -> list[Shape]:
 
 
 @lru_cache(256)
-def _defined_from(low: float, plain: bool) -> tuple[Shape, ...]:
+def _defined_from(low: float, plain: bool) -> tuple[TermShape, ...]:
     """Return the shapes of a parameter with this least value."""
     among = PLAIN if plain else SHAPES
     if low <= 0:
@@ -135,14 +137,14 @@ ROUNDING = 1.2 / GRID / 12**0.5
 a part of the power."""
 
 
-def rounded(member: Member) -> frozenset[str]:
+def rounded(member: WeightedModel) -> frozenset[str]:
     """Return the parameters that the member has in thirds, quarters or twentieths, or with a squared logarithm."""
     found = set()
     for term in member.terms:
         for atom, power in term.powers:
-            if isinstance(atom, Name) and power.denominator > 2:
+            if isinstance(atom, ParameterName) and power.denominator > 2:
                 found.add(atom.name)
-            elif isinstance(atom, Call) and power > 1:
+            elif isinstance(atom, FunctionCall) and power > 1:
                 found |= atom.arguments[0].names()
     return frozenset(found)
 

@@ -17,7 +17,7 @@ METRIC = "value"
 
 
 @dataclass
-class Collected:
+class MeasurementFile:
     """Measurements of a file.
 
     Attributes:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analyzer.errors import TracelibError
-from analyzer.models.extra_p.collected import METRIC, Collected
+from analyzer.models.extra_p.collected import METRIC, MeasurementFile
 
 _OUTSIDE_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|;')
 
@@ -18,9 +18,9 @@ def is_json(text: str) -> bool:
     return text.lstrip("\ufeff \t\r\n").startswith("{")
 
 
-def read_json(text: str, path: str) -> Collected:
+def read_json(text: str, path: str) -> MeasurementFile:
     """Read the measurements of a file. Raises TracelibError: where it is wrong, and what was expected."""
-    collected = Collected(path)
+    collected = MeasurementFile(path)
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
@@ -38,7 +38,7 @@ def read_json(text: str, path: str) -> Collected:
 _EXPECTED = 'expected {"params": {"x": 1}, "metric": "time", "value": 2} on each line, or one object for all'
 
 
-def _lines(text: str, collected: Collected) -> None:
+def _lines(text: str, collected: MeasurementFile) -> None:
     """Read a measurement on each line. Talpas has another word for parameters, and separates by semicolons."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -61,7 +61,7 @@ def _lines(text: str, collected: Collected) -> None:
         collected.add(region, metric, at, _numbers(_get(one, "value", where), where), where)
 
 
-def _nested(whole: Mapping[str, Any], collected: Collected) -> None:
+def _nested(whole: Mapping[str, Any], collected: MeasurementFile) -> None:
     """Read {"parameters": [...], "measurements": {callpath: {metric: [{"point": [...], "values": [...]}]}}}."""
     path = collected.path
     collected.parameters = [_text(name, path) for name in _list(_get(whole, "parameters", path), path)]
@@ -73,7 +73,7 @@ def _nested(whole: Mapping[str, Any], collected: Collected) -> None:
                 collected.add(region, metric, point, _numbers(_get(one, "values", where), where), where)
 
 
-def _numbered(whole: Mapping[str, Any], collected: Collected) -> None:
+def _numbered(whole: Mapping[str, Any], collected: MeasurementFile) -> None:
     """Read the older form: lists of parameters, callpaths, metrics and coordinates, which measurements name by
     their ids."""
     path = collected.path

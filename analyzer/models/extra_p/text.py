@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from analyzer.errors import TracelibError
-from analyzer.models.extra_p.collected import METRIC, Collected
+from analyzer.models.extra_p.collected import METRIC, MeasurementFile
 
 FIELDS = ("PARAMETER", "POINTS", "METRIC", "REGION", "DATA")
 
@@ -20,7 +20,7 @@ def is_text(text: str) -> bool:
     return bool(re.match(rf"(?:{'|'.join(FIELDS)})\s+\S", first)) and "," not in first
 
 
-def read_text(text: str, path: str) -> Collected:
+def read_text(text: str, path: str) -> MeasurementFile:
     """Read the measurements of a file. Raises TracelibError with the number of the line that is wrong."""
     reader = _Reader(path)
     for number, line in enumerate(text.splitlines(), 1):
@@ -34,7 +34,7 @@ class _Reader:
     """State of reading: points read so far, and where the next DATA line belongs."""
 
     def __init__(self, path: str) -> None:
-        self.collected = Collected(path)
+        self.collected = MeasurementFile(path)
         self._points: list[list[float]] = []
         self._region, self._metric = "", METRIC
         self._next = 0

@@ -11,7 +11,7 @@ CRITERIA = ("aicc", "aic", "bic", "ebic")
 
 
 @dataclass(frozen=True)
-class Criterion:
+class SelectionCriterion:
     """A criterion for a number of rows with these weights. K counts the coefficients and the error's variance.
 
     ebic is bic with 2 log of how many models of the same size there are (Chen and Chen 2008, gamma = 1): of many terms
@@ -49,9 +49,9 @@ class Criterion:
             return self.rows * np.log(rss) + self.penalty(size)
 
 
-def criterion_of(name: str, weight: np.ndarray, candidates: int = 0) -> Criterion:
+def criterion_of(name: str, weight: np.ndarray, candidates: int = 0) -> SelectionCriterion:
     """Make one of CRITERIA for rows of given weights, and for models from `candidates` terms."""
-    return Criterion(name, len(weight), float(np.log(weight).sum()), candidates)
+    return SelectionCriterion(name, len(weight), float(np.log(weight).sum()), candidates)
 
 
 def akaike_weights(scores: np.ndarray) -> np.ndarray:

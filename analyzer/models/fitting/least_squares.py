@@ -63,7 +63,7 @@ RANK = 1e-13
 
 
 @dataclass(frozen=True)
-class Fitted:
+class LeastSquaresFit:
     """Coefficients of columns. rss: the weighted sum of squares; freedom: rows less columns.
 
     `spread` gives the standard error of a prediction: sigma * |spread @ row|, row being the columns at a point.
@@ -86,7 +86,7 @@ class Fitted:
 
 def fit_columns(
     columns: np.ndarray, observed: np.ndarray, weight: np.ndarray, conditions: np.ndarray | None = None
-) -> Fitted:
+) -> LeastSquaresFit:
     """Minimise sum(weight * (observed - columns @ c)^2) over c; with `conditions` (rows, columns) conditions @ c >= 0.
 
     Columns are scaled to length 1 first. Columns that depend on others get the coefficients of least length.
@@ -103,7 +103,7 @@ def fit_columns(
     else:
         c = constrained_least_squares(scaled, target, conditions / length)
     left = target - scaled @ c
-    return Fitted(c / length, inverse[:, None] * vt / length, float(left @ left), len(observed))
+    return LeastSquaresFit(c / length, inverse[:, None] * vt / length, float(left @ left), len(observed))
 
 
 def relative_weights(observed: np.ndarray) -> np.ndarray:

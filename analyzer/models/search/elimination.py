@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from analyzer.models.fitting.criteria import Criterion
+from analyzer.models.fitting.criteria import SelectionCriterion
 from analyzer.models.fitting.least_squares import fit_columns
-from analyzer.models.search.selection import Selection
-from analyzer.models.search.space import Space, none_can_be_fitted
+from analyzer.models.search.selection import ModelSelection
+from analyzer.models.search.space import TermSpace, none_can_be_fitted
 
 
-def eliminate(space: Space, criterion: Criterion, largest: float) -> Selection:
+def eliminate(space: TermSpace, criterion: SelectionCriterion, largest: float) -> ModelSelection:
     """Drop terms until every coefficient's standard error is at most this share of it, or one term is left.
 
     Args:
@@ -44,13 +44,13 @@ def eliminate(space: Space, criterion: Criterion, largest: float) -> Selection:
     if not on_the_way:
         raise none_can_be_fitted(space)
     one, there = np.ones(1), model.astype(float)
-    return Selection(
+    return ModelSelection(
         space, criterion, model[None], np.array([score]), np.array([rss]), one, there, there,
         tuple(reversed(on_the_way)), len(dropped) + 1, tuple(dropped),
     )  # fmt: skip
 
 
-def _relative_errors(space: Space, places: list[int], rss: float) -> np.ndarray:
+def _relative_errors(space: TermSpace, places: list[int], rss: float) -> np.ndarray:
     """Return standard error / |coefficient|, (places); without freedom, all times the same number."""
     fitted = fit_columns(space.triangle[:, places], space.triangle[:, -1], np.ones(len(space.triangle)))
     freedom = space.rows - len(places)

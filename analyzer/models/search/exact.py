@@ -10,9 +10,9 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 from analyzer.c_arrays import pointer
 from analyzer.errors import TracelibError
-from analyzer.models.fitting.criteria import Criterion
-from analyzer.models.search.selection import CONFIDENCE, Selection, in_order, within
-from analyzer.models.search.space import Space, none_can_be_fitted
+from analyzer.models.fitting.criteria import SelectionCriterion
+from analyzer.models.search.selection import CONFIDENCE, ModelSelection, in_order, within
+from analyzer.models.search.space import TermSpace, none_can_be_fitted
 
 MOST_TERMS = 30
 KEPT = 10_000
@@ -23,12 +23,12 @@ _DEPENDENT = 1e-12
 
 
 def search_all(
-    space: Space,
-    criterion: Criterion,
+    space: TermSpace,
+    criterion: SelectionCriterion,
     keep: int = KEPT,
     most_error: float | None = None,
     positive: np.ndarray | None = None,
-) -> Selection:
+) -> ModelSelection:
     """Search the best `keep` of all 2^N - 1 models by the criterion.
 
     most_error: models whose relative error is larger are excluded (TIA, L1516). positive: (terms) bool, coefficients
@@ -60,13 +60,13 @@ def search_all(
     rss_per_size = space.rss(per_size)
     best_of = zip(per_size, criterion.score(sizes, rss_per_size).tolist(), rss_per_size.tolist(), strict=True)
     weights = np.exp(-(scores - scores[0]) / 2) / total
-    return Selection(
+    return ModelSelection(
         space, criterion, models, scores, rss, weights, importance, importance_90, tuple(best_of), 2**terms - 1
     )
 
 
 def _problem(
-    space: Space, criterion: Criterion, most_error: float | None, positive: np.ndarray | None
+    space: TermSpace, criterion: SelectionCriterion, most_error: float | None, positive: np.ndarray | None
 ) -> tuple[Any, list[np.ndarray]]:
     """Return the problem in C's form, and the objects that must outlive it."""
     terms = len(space.terms)
@@ -104,7 +104,7 @@ def _sums(problem: Any, terms: int, best: float, cut: float) -> tuple[float, np.
     return total, importance, weights, numbers
 
 
-def _none_left(space: Space, most_error: float | None) -> TracelibError:
+def _none_left(space: TermSpace, most_error: float | None) -> TracelibError:
     if most_error is not None:
         return TracelibError(f"no model has an error of at most {most_error:g}", "allow a larger one, or add terms")
     return none_can_be_fitted(space)

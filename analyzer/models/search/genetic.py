@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.models.fitting.criteria import Criterion, akaike_weights
-from analyzer.models.search.selection import Selection, in_order, within
-from analyzer.models.search.space import Space, none_can_be_fitted
+from analyzer.models.fitting.criteria import SelectionCriterion, akaike_weights
+from analyzer.models.search.selection import ModelSelection, in_order, within
+from analyzer.models.search.space import TermSpace, none_can_be_fitted
 
 _PAIRS = 64
 """Largest number of terms for which all pairs are tried."""
 
 
 @dataclass(frozen=True)
-class Genetics:
+class GeneticOptions:
     """Settings of the genetic search.
 
     Attributes:
@@ -37,14 +37,14 @@ class Genetics:
 
 
 @dataclass(frozen=True)
-class Found:
+class GeneticResult:
     """Results of several runs: best model, score and generations of each, and how many models had their score computed.
 
     evolution: of each run, the score of its best model at the beginning and after each generation.
     """
 
-    how: Genetics
-    selection: Selection
+    how: GeneticOptions
+    selection: ModelSelection
     best: np.ndarray  # (runs, terms) bool
     scores: np.ndarray  # (runs)
     generations: np.ndarray  # (runs)
@@ -57,10 +57,10 @@ class Found:
         return self.best.mean(0)
 
 
-class Scores:
+class ModelScores:
     """Scores of models, each computed once."""
 
-    def __init__(self, space: Space, criterion: Criterion) -> None:
+    def __init__(self, space: TermSpace, criterion: SelectionCriterion) -> None:
         self.space, self.criterion = space, criterion
         self.known: dict[bytes, tuple[float, float]] = {}
 
@@ -79,7 +79,9 @@ class Scores:
         return np.array([self.known[key][0] for key in keys])
 
 
-def search_genetically(space: Space, criterion: Criterion, how: Genetics, keep: int = 10_000) -> Found:
+def search_genetically(
+    space: TermSpace, criterion: SelectionCriterion, how: GeneticOptions, keep: int = 10_000
+) -> GeneticResult:
     """Search the best models among those that the runs meet. Weights and importance are over these models.
 
     Raises:
@@ -87,10 +89,10 @@ def search_genetically(space: Space, criterion: Criterion, how: Genetics, keep: 
     """
     if not np.isfinite(criterion.penalty(1)):
         raise none_can_be_fitted(space)
-    scores = Scores(space, criterion)
+    scores = ModelScores(space, criterion)
     random = np.random.default_rng(how.seed)
     runs = [_run(scores, how, random) for _ in range(how.runs)]
-    return Found(
+    return GeneticResult(
         how,
         _selection(scores, keep),
         np.array([best for best, _ in runs]),
@@ -101,12 +103,12 @@ def search_genetically(space: Space, criterion: Criterion, how: Genetics, keep: 
     )
 
 
-def best_of(every: Sequence[Found]) -> Found:
+def best_of(every: Sequence[GeneticResult]) -> GeneticResult:
     """Return the search that found the best model; of equal ones the first."""
     return min(every, key=lambda found: round(float(found.selection.scores[0]), 7))
 
 
-def _run(scores: Scores, how: Genetics, random: np.random.Generator) -> tuple[np.ndarray, list[float]]:
+def _run(scores: ModelScores, how: GeneticOptions, random: np.random.Generator) -> tuple[np.ndarray, list[float]]:
     """Run one search. Return the best model, and the best score at the beginning and after each generation."""
     terms = len(scores.space.terms)
     largest = int(np.isfinite(scores.criterion.penalty(np.arange(1, terms + 1))).sum())
@@ -172,7 +174,7 @@ def _mutated(people: np.ndarray, most: int, random: np.random.Generator) -> np.n
     return people
 
 
-def _selection(scores: Scores, keep: int) -> Selection:
+def _selection(scores: ModelScores, keep: int) -> ModelSelection:
     terms = len(scores.space.terms)
     keys = [key for key, (score, _) in scores.known.items() if np.isfinite(score)]
     if not keys:
@@ -185,7 +187,7 @@ def _selection(scores: Scores, keep: int) -> Selection:
     sizes = models.sum(1)
     firsts = [int(np.flatnonzero(sizes == size)[rss[sizes == size].argmin()]) for size in np.unique(sizes)]
     per_size = tuple((models[i], float(score[i]), float(rss[i])) for i in firsts)
-    return Selection(
+    return ModelSelection(
         scores.space, scores.criterion, models[:keep], score[:keep], rss[:keep], weights[:keep], weights @ models,
         within(models, weights), per_size, len(models),
     )  # fmt: skip

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.models.fitting.criteria import Criterion
-from analyzer.models.search.space import Space
+from analyzer.models.fitting.criteria import SelectionCriterion
+from analyzer.models.search.space import TermSpace
 from analyzer.models.terms.product import Product
 
 CONFIDENCE = 0.90
@@ -15,7 +15,7 @@ CONFIDENCE = 0.90
 
 
 @dataclass(frozen=True)
-class Selection:
+class ModelSelection:
     """Models by score, the best first. weights: shares of the sum over all models of the space.
 
     importance, importance_90: (terms) sum of the weights of models with a term, over all models and over the 90 % set.
@@ -23,8 +23,8 @@ class Selection:
     that were eliminated, in this order, and the relative errors of their coefficients.
     """
 
-    space: Space
-    criterion: Criterion
+    space: TermSpace
+    criterion: SelectionCriterion
     models: np.ndarray  # (models, terms) bool
     scores: np.ndarray
     rss: np.ndarray
@@ -54,14 +54,14 @@ class Selection:
         return float(np.sqrt(rss / (self.space.rows - size))) if self.space.rows > size else float("inf")
 
 
-def whole(space: Space, criterion: Criterion) -> Selection:
+def whole(space: TermSpace, criterion: SelectionCriterion) -> ModelSelection:
     """Return the one model of all terms that can be told apart."""
     model = np.isin(np.arange(len(space.terms)), space.independent_places)
     rss = space.rss(model[None])
     score = criterion.score(int(model.sum()), rss)
     one, there = np.ones(1), model.astype(float)
     best_of = ((model, float(score[0]), float(rss[0])),)
-    return Selection(space, criterion, model[None], score, rss, one, there, there, best_of, 1)
+    return ModelSelection(space, criterion, model[None], score, rss, one, there, there, best_of, 1)
 
 
 def within(models: np.ndarray, weights: np.ndarray) -> np.ndarray:

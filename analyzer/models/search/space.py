@@ -17,7 +17,7 @@ _SAME = 1e-12
 
 
 @dataclass(frozen=True)
-class Space:
+class TermSpace:
     """Terms that can be told apart on the data, the most telling first.
 
     triangle: (terms + 1, terms + 1) R of the QR of the weighted columns, scaled to length 1, and y; length: of the
@@ -86,7 +86,7 @@ class Space:
 
 def make_space(
     terms: Sequence[Product], values: Mapping[str, np.ndarray], observed: np.ndarray, weight: np.ndarray
-) -> Space:
+) -> TermSpace:
     """Make the space of these terms on the rows. Raises TracelibError if no term is left."""
     root = np.sqrt(weight)
     excluded: dict[str, str] = {}
@@ -114,7 +114,7 @@ def make_space(
     whole = np.zeros((max(len(observed), len(kept) + 1), len(kept) + 1))
     whole[: len(observed)] = np.column_stack([matrix[:, order], observed * root])
     triangle: np.ndarray = np.asarray(np.linalg.qr(whole, mode="r"))
-    return Space(tuple(kept[i] for i in order), triangle, np.array(lengths)[order], len(observed), excluded)
+    return TermSpace(tuple(kept[i] for i in order), triangle, np.array(lengths)[order], len(observed), excluded)
 
 
 def _same(column: np.ndarray, columns: np.ndarray, kept: list[Product]) -> str:
@@ -124,6 +124,6 @@ def _same(column: np.ndarray, columns: np.ndarray, kept: list[Product]) -> str:
     return f"is proportional to {kept[int(near.argmax())]} in these data" if near.any() else ""
 
 
-def none_can_be_fitted(space: Space) -> TracelibError:
+def none_can_be_fitted(space: TermSpace) -> TracelibError:
     """Make the error for too few rows, or terms that depend on each other in every model."""
     return TracelibError(f"no model can be fitted to {space.rows} rows", "measure more, or name fewer terms")

@@ -15,7 +15,7 @@ from pathlib import Path
 from analyzer.errors import TracelibError
 from analyzer.models.terms.names import with_identifiers
 from analyzer.models.terms.parsing import add, parse_node, tree_of
-from analyzer.models.terms.product import Name, Product
+from analyzer.models.terms.product import ParameterName, Product
 
 _COEFFICIENT = re.compile(r"\b([A-Za-z_]\w*)\s*\[\s*(\d+)\s*\]")
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+cll[ \t]+(\w+)[ \t]+\w+[ \t]*=(.*)$", re.MULTILINE)
@@ -62,8 +62,8 @@ def formula_of(text: str, renamed: Mapping[str, str] | None = None) -> Formula:
     tree = tree_of(_COEFFICIENT.sub(named, plain))
     terms: dict[str, Product] = {}
     for product in _parts(tree, set(coefficients), text):
-        factor = next((name for name in coefficients if (Name(name), 1) in product.powers), "")
-        rest = Product(product.factor, tuple(power for power in product.powers if power[0] != Name(factor)))
+        factor = next((name for name in coefficients if (ParameterName(name), 1) in product.powers), "")
+        rest = Product(product.factor, tuple(power for power in product.powers if power[0] != ParameterName(factor)))
         if not factor or rest.names() & set(coefficients):
             raise TracelibError(
                 f"{_plain(product, coefficients)} in the formula {text!r} has no factor {_ONE}", _HINT, 2

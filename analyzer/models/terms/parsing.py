@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 
 from analyzer.errors import TracelibError
-from analyzer.models.terms.product import Call, Name, Product, Sum, plain
+from analyzer.models.terms.product import FunctionCall, ParameterName, Product, ProductSum, plain
 
 _LONGEST = 400
 _LOGARITHMS = {"log2": 1.0, "log": math.log(2), "ln": math.log(2), "log10": math.log10(2)}
@@ -59,7 +59,7 @@ def _product(node: ast.expr) -> Product:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return Product(float(node.value))
     if isinstance(node, ast.Name):
-        return Product(1.0, ((Name(node.id), Fraction(1)),))
+        return Product(1.0, ((ParameterName(node.id), Fraction(1)),))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
         return _product(node.operand).times(Product(-1.0 if isinstance(node.op, ast.USub) else 1.0))
     if isinstance(node, ast.BinOp):
@@ -91,22 +91,22 @@ def _power(base: Product, exponent: Product) -> Product:
 
 
 def add(left: Product, right: Product) -> Product:
-    """Add two products: the sum is one product if they are alike, else one with a `Sum` in it."""
+    """Add two products: the sum is one product if they are alike, else one with a `ProductSum` in it."""
     parts: dict[tuple, float] = {}
     for product in (left, right):
         inside = product.powers
-        only = len(inside) == 1 and inside[0][1] == 1 and isinstance(inside[0][0], Sum)
+        only = len(inside) == 1 and inside[0][1] == 1 and isinstance(inside[0][0], ProductSum)
         for part in inside[0][0].parts if only else (Product(1.0, inside),):  # type: ignore[union-attr]
             parts[part.powers] = parts.get(part.powers, 0.0) + part.factor * product.factor
     left_over = sorted((Product(factor, powers) for powers, factor in parts.items() if factor), key=plain)
     if len(left_over) < 2:
         return left_over[0] if left_over else Product(0.0)
-    return Product(1.0, ((Sum(tuple(left_over)), Fraction(1)),))
+    return Product(1.0, ((ProductSum(tuple(left_over)), Fraction(1)),))
 
 
 def _call(function: str, arguments: list[Product]) -> Product:
     if function in _CHOSEN and len(arguments) == 2:
-        return Product(1.0, ((Call(function, tuple(sorted(arguments, key=plain))), Fraction(1)),))
+        return Product(1.0, ((FunctionCall(function, tuple(sorted(arguments, key=plain))), Fraction(1)),))
     if function == "pow" and len(arguments) == 2:
         return _power(*arguments)
     if len(arguments) != 1 or arguments[0].factor == 0:
@@ -117,7 +117,7 @@ def _call(function: str, arguments: list[Product]) -> Product:
     if function in _LOGARITHMS:
         return _logarithm(inside, _LOGARITHMS[function])
     if function in _ROUNDED:
-        return Product(1.0, ((Call(function, (inside,)), Fraction(1)),))
+        return Product(1.0, ((FunctionCall(function, (inside,)), Fraction(1)),))
     raise ValueError(f"has the unknown function {function}")
 
 
@@ -127,5 +127,5 @@ def _logarithm(inside: Product, factor: float) -> Product:
         return Product(factor * math.log2(inside.factor))
     if inside.factor == 1 and len(inside.powers) == 1:
         (atom, power), one = inside.powers[0], Fraction(1)
-        return Product(factor * float(power), ((Call("log2", (Product(1.0, ((atom, one),)),)), one),))
-    return Product(factor, ((Call("log2", (inside,)), Fraction(1)),))
+        return Product(factor * float(power), ((FunctionCall("log2", (Product(1.0, ((atom, one),)),)), one),))
+    return Product(factor, ((FunctionCall("log2", (inside,)), Fraction(1)),))

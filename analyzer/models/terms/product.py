@@ -24,14 +24,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 @dataclass(frozen=True)
-class Name:
+class ParameterName:
     """A parameter."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Call:
+class FunctionCall:
     """A function of products."""
 
     function: str
@@ -39,13 +39,13 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Sum:
+class ProductSum:
     """A sum of products, in order of their text."""
 
     parts: tuple[Product, ...]
 
 
-Atom = Name | Call | Sum
+Atom = ParameterName | FunctionCall | ProductSum
 
 
 @dataclass(frozen=True)
@@ -97,26 +97,26 @@ def by_text(terms: Iterable[Product]) -> tuple[Product, ...]:
 
 def atom_value(atom: Atom, values: Mapping[str, Any]) -> Any:
     """Evaluate the atom at values of the parameters."""
-    if isinstance(atom, Name):
+    if isinstance(atom, ParameterName):
         return values[atom.name]
-    if isinstance(atom, Sum):
+    if isinstance(atom, ProductSum):
         return sum(part.value(values) for part in atom.parts)
     return FUNCTIONS[atom.function](*(argument.value(values) for argument in atom.arguments))
 
 
 def atom_names(atom: Atom) -> set[str]:
     """Return the names of the parameters in it."""
-    if isinstance(atom, Name):
+    if isinstance(atom, ParameterName):
         return {atom.name}
-    inside = atom.parts if isinstance(atom, Sum) else atom.arguments
+    inside = atom.parts if isinstance(atom, ProductSum) else atom.arguments
     return set().union(*(product.names() for product in inside))
 
 
 def plain_atom(atom: Atom) -> str:
     """Write an atom as people read it."""
-    if isinstance(atom, Name):
+    if isinstance(atom, ParameterName):
         return atom.name
-    if isinstance(atom, Sum):
+    if isinstance(atom, ProductSum):
         return "(" + " + ".join(plain(part) for part in atom.parts) + ")"
     return f"{atom.function}({', '.join(plain(argument) for argument in atom.arguments)})"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from analyzer.models.terms.product import Atom, Name, Product, Sum
+from analyzer.models.terms.product import Atom, ParameterName, Product, ProductSum
 
 _C_NAMES = {"min": "fmin", "max": "fmax"}
 _PYTHON_NAMES = {"log2": "math.log2", "ceil": "math.ceil", "floor": "math.floor"}
@@ -43,9 +43,9 @@ def _exponent(text: str) -> str:
 
 
 def _code_atom(atom: Atom, c: bool) -> str:
-    if isinstance(atom, Name):
+    if isinstance(atom, ParameterName):
         return atom.name
-    if isinstance(atom, Sum):
+    if isinstance(atom, ProductSum):
         return "(" + " + ".join(_code(part, c) for part in atom.parts) + ")"
     names = _C_NAMES if c else _PYTHON_NAMES
     inside = ", ".join(_code(argument, c) for argument in atom.arguments)
@@ -79,10 +79,10 @@ def _latex_power(atom: Atom, power: Fraction) -> str:
 
 
 def _latex_atom(atom: Atom) -> str:
-    if isinstance(atom, Name):
+    if isinstance(atom, ParameterName):
         name = atom.name.replace("_", r"\_")
         return name if len(atom.name) == 1 else rf"\mathit{{{name}}}"
-    if isinstance(atom, Sum):
+    if isinstance(atom, ProductSum):
         return r"\left(" + " + ".join(in_latex(part) for part in atom.parts) + r"\right)"
     inside = ", ".join(in_latex(argument) for argument in atom.arguments)
     if atom.function in _LATEX_BRACKETS:

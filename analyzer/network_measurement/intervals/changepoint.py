@@ -14,7 +14,7 @@ from scipy.special import fdtrc
 
 from analyzer.loggp.lines import misfits
 from analyzer.network_measurement.roughness import noise
-from analyzer.network_measurement.sample import Curve, Curves
+from analyzer.network_measurement.sample import SizeCurve, SizeCurves
 
 FEWEST_SIZES = 3
 """Least number of sizes in a piece."""
@@ -24,7 +24,7 @@ _LIKELY = 3.84
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangePoint:
     """Boundary between two pieces."""
 
     begin: int  # place of the first size of the next piece
@@ -33,13 +33,13 @@ class Change:
     chance: float  # that noise alone gives such a change anywhere (p value)
 
 
-def misfit(size: np.ndarray, curves: Sequence[Curve], tolerance: float) -> np.ndarray:
+def misfit(size: np.ndarray, curves: Sequence[SizeCurve], tolerance: float) -> np.ndarray:
     """Return (n, n): squares about the lines through the sizes a to b, in units of the noise, summed over the
     curves."""
     return sum((misfits(size, c.time_s, 1 / _positive(noise(size, c, tolerance))) for c in curves), np.zeros((1, 1)))
 
 
-def changepoints(of: Curves, tolerance: float) -> list[int]:
+def changepoints(of: SizeCurves, tolerance: float) -> list[int]:
     """Return the places of the first size of each piece, 0 first, by overhead and gap together."""
     return significant_pieces(misfit(of.size, (of.overhead, of.gap), tolerance), 2)
 
@@ -63,7 +63,7 @@ def pieces(cost: np.ndarray, number: int) -> list[int]:
     return found[::-1]
 
 
-def significance(cost: np.ndarray, begins: Sequence[int], number: int) -> list[Change]:
+def significance(cost: np.ndarray, begins: Sequence[int], number: int) -> list[ChangePoint]:
     """Compute how sure each change but the first size is and where else it could be, given the other changes.
 
     The chance is that of an F test of one line against two in each of the `number` curves of which `cost` is the sum,
@@ -80,7 +80,7 @@ def significance(cost: np.ndarray, begins: Sequence[int], number: int) -> list[C
         gain = float(cost[a, end - 1]) - least
         chance = float(fdtrc(more, max(freedom, 1), gain / more / scale)) * len(splits)
         likely = np.append(splits[apart <= least + _LIKELY * scale], b)
-        found.append(Change(b, int(likely.min()), int(likely.max()), min(1.0, chance)))
+        found.append(ChangePoint(b, int(likely.min()), int(likely.max()), min(1.0, chance)))
     return found
 
 

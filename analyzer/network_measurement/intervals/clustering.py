@@ -24,7 +24,7 @@ _VARIABLES = 6
 
 
 @dataclass(frozen=True)
-class Clusters:
+class SizeClusters:
     """Rows joined to clusters: their sizes in bytes, the tree of how they were joined (as scipy has it: two clusters,
     their distance, the number of rows), and the cluster of each row, from 0 up."""
 
@@ -43,7 +43,7 @@ class Clusters:
 def clustered(
     size: np.ndarray, times_s: tuple[np.ndarray, np.ndarray], window: float, kind: str, method: str, metric: str,
     threshold: float,
-) -> Clusters | None:  # fmt: skip
+) -> SizeClusters | None:  # fmt: skip
     """Cluster the rows of a measurement; None where they have only one size.
 
     Args:
@@ -62,7 +62,7 @@ def clustered(
     pattern = np.column_stack([p for time_s in times_s for p in _patterns(size, time_s, window, kind)])
     tree = linkage(pdist(pattern, {"manhattan": "cityblock", "euclidean": "euclidean"}[metric]), method)
     farthest = _VARIABLES if metric == "manhattan" else np.sqrt(_VARIABLES)
-    return Clusters(size, tree, _cut(tree, pattern, metric, threshold * farthest))
+    return SizeClusters(size, tree, _cut(tree, pattern, metric, threshold * farthest))
 
 
 def _thinned(size: np.ndarray) -> np.ndarray:

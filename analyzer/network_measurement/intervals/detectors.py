@@ -9,11 +9,11 @@ import numpy as np
 from analyzer.loggp.lines import misfits
 from analyzer.network_measurement import neighbourhood
 from analyzer.network_measurement.intervals.changepoint import changepoints
-from analyzer.network_measurement.intervals.clustering import Clusters, clustered
+from analyzer.network_measurement.intervals.clustering import SizeClusters, clustered
 from analyzer.network_measurement.intervals.joined_intervals import checked
 from analyzer.network_measurement.neighbourhood import neighbours
-from analyzer.network_measurement.options import Options
-from analyzer.network_measurement.sample import Curves, Sample
+from analyzer.network_measurement.options import EstimateOptions
+from analyzer.network_measurement.sample import PairSample, SizeCurves
 
 AHEAD = 4
 """Sizes that must all agree."""
@@ -22,7 +22,7 @@ LEAST_S = 0.15e-6
 """A residual below does not count: netgauge's own threshold."""
 
 
-def netgauge(of: Curves, factor: float) -> list[int]:
+def netgauge(of: SizeCurves, factor: float) -> list[int]:
     """Return the places of the first size of each piece, 0 first."""
     n = len(of.size)
     squares = misfits(of.size, of.gap.time_s, np.ones(n))
@@ -64,28 +64,28 @@ def _deviation(values: np.ndarray) -> float:
     return float(1.4826 * np.median(np.abs(values - np.median(values))))
 
 
-def _changepoint(of: Curves, rows: Sample, options: Options) -> list[int]:
+def _changepoint(of: SizeCurves, rows: PairSample, options: EstimateOptions) -> list[int]:
     return changepoints(of, options.tolerance)
 
 
-def _netgauge(of: Curves, rows: Sample, options: Options) -> list[int]:
+def _netgauge(of: SizeCurves, rows: PairSample, options: EstimateOptions) -> list[int]:
     return netgauge(of, options.factor)
 
 
-def _counted(of: Curves, rows: Sample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _counted(of: SizeCurves, rows: PairSample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return size, overhead and gap of the rows that count."""
     counts = rows.overhead_counts & rows.gap_counts & np.isin(rows.size, of.size)
     return rows.size[counts], rows.overhead_s[counts], rows.gap_s[counts]
 
 
-def clusters(of: Curves, rows: Sample, options: Options) -> Clusters | None:
+def clusters(of: SizeCurves, rows: PairSample, options: EstimateOptions) -> SizeClusters | None:
     """Return the clusters whose borders `thesis` takes; None if all rows have one size."""
     size, overhead_s, gap_s = _counted(of, rows)
     how = options.window, options.neighbours, options.method, options.metric, options.threshold
     return clustered(size, (overhead_s, gap_s), *how)
 
 
-def thesis(of: Curves, rows: Sample, options: Options) -> list[int]:
+def thesis(of: SizeCurves, rows: PairSample, options: EstimateOptions) -> list[int]:
     """Return fractures and borders of clusters together, without those that leave too few rows between them."""
     size, *times_s = _counted(of, rows)
     before: set[int] = set()
@@ -99,7 +99,7 @@ def thesis(of: Curves, rows: Sample, options: Options) -> list[int]:
     return checked(of, [0, *begins.tolist()], number, fewest)
 
 
-DETECTORS: dict[str, Callable[[Curves, Sample, Options], list[int]]] = {
+DETECTORS: dict[str, Callable[[SizeCurves, PairSample, EstimateOptions], list[int]]] = {
     "changepoint": _changepoint,
     "thesis": thesis,
     "netgauge": _netgauge,

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.loggp.lines import Line, fit_line, misfits
+from analyzer.loggp.lines import CostLine, fit_line, misfits
 from analyzer.network_measurement.intervals.changepoint import misfit
 from analyzer.network_measurement.roughness import noise
-from analyzer.network_measurement.sample import Curve, Curves
+from analyzer.network_measurement.sample import SizeCurve, SizeCurves
 
 
-def checked(of: Curves, begins: Sequence[int], rows: np.ndarray, fewest: int) -> list[int]:
+def checked(of: SizeCurves, begins: Sequence[int], rows: np.ndarray, fewest: int) -> list[int]:
     """Drop begins of intervals (0 first) until each interval has `fewest` rows.
 
     The shortest interval is joined to the neighbour whose lines, with it, fit least worse, relative to the times; and
@@ -63,20 +63,20 @@ than two of the planned sizes."""
 
 
 @dataclass(frozen=True)
-class Determined:
+class JoinedIntervals:
     """Places of the first size of each interval that is left, and the sizes (bytes) of those that were joined."""
 
     begins: tuple[int, ...]
     joined: tuple[tuple[int, int], ...]
 
 
-def is_unknown(line: Line, from_bytes: int, to_bytes: int) -> bool:
+def is_unknown(line: CostLine, from_bytes: int, to_bytes: int) -> bool:
     """Check whether the confidence interval of a line's start is wider than any time on the line."""
     half = (line.start_ci[1] - line.start_ci[0]) / 2
     return half > float(np.abs(line(np.array([from_bytes, to_bytes]))).max())
 
 
-def determined(of: Curves, begins: Sequence[int], tolerance: float) -> Determined:
+def determined(of: SizeCurves, begins: Sequence[int], tolerance: float) -> JoinedIntervals:
     """Join narrow intervals of which neither overhead nor gap is known to the neighbour that they fit best.
 
     Args:
@@ -94,16 +94,16 @@ def determined(of: Curves, begins: Sequence[int], tolerance: float) -> Determine
         joined.append((int(of.size[borders[narrowest]]), int(of.size[borders[narrowest + 1] - 1])))
         removable = [place for place in (narrowest, narrowest + 1) if 0 < place < len(borders) - 1]
         del borders[min(removable, key=lambda place: cost_of_joining(cost, *borders[place - 1 : place + 2]))]
-    return Determined(tuple(borders[:-1]), tuple(sorted(joined)))
+    return JoinedIntervals(tuple(borders[:-1]), tuple(sorted(joined)))
 
 
-def _says_nothing(of: Curves, begin: int, end: int, tolerance: float) -> bool:
+def _says_nothing(of: SizeCurves, begin: int, end: int, tolerance: float) -> bool:
     first, last = int(of.size[begin]), int(of.size[end - 1])
     if last >= NARROW * first:
         return False
     return all(is_unknown(_line(of.size, c, slice(begin, end), tolerance), first, last) for c in (of.overhead, of.gap))
 
 
-def _line(size: np.ndarray, curve: Curve, part: slice, tolerance: float) -> Line:
+def _line(size: np.ndarray, curve: SizeCurve, part: slice, tolerance: float) -> CostLine:
     weight, variance = 1 / np.maximum(noise(size, curve, tolerance), 1e-150), noise(size, curve)
     return fit_line(size[part], curve.time_s[part], weight[part], variance[part])

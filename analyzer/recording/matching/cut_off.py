@@ -16,7 +16,7 @@ from analyzer.pairing.collective_calls import calls_by_communicator
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import Communicator, Losses, Trace, ranks_named
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 from tracelib.schema.procedures import (
     BLOCKING_COLLECTIVES,
     NONBLOCKING_COLLECTIVES,
@@ -27,8 +27,8 @@ from tracelib.schema.procedures import (
 
 Lanes = Mapping[int, Sequence[ThreadRecords]]
 
-_SEND_ROWS = What.SEND_STARTED, What.PARTITIONED_SEND_STARTED
-_RECEIVE_ROWS = What.RECV_DONE, What.RECV_FREED, What.RECEIVED, What.PARTITIONED_RECV_DONE
+_SEND_ROWS = RequestKind.SEND_STARTED, RequestKind.PARTITIONED_SEND_STARTED
+_RECEIVE_ROWS = RequestKind.RECV_DONE, RequestKind.RECV_FREED, RequestKind.RECEIVED, RequestKind.PARTITIONED_RECV_DONE
 _CHANNEL = ["posted", "peer", "tag", "comm"]
 
 
@@ -54,7 +54,7 @@ def _leave_out_calls(lane: ThreadRecords, entered: np.ndarray, called: np.ndarra
         table.leave_out(first + np.flatnonzero(called[lane.procedure_indices(rows["call"])]))
 
 
-def _leave_out_requests(lane: ThreadRecords, halves: np.ndarray, whats: Sequence[What]) -> None:
+def _leave_out_requests(lane: ThreadRecords, halves: np.ndarray, whats: Sequence[RequestKind]) -> None:
     """Leave out the requests of these kinds that belong to the halves. Requests are in order of completion."""
     if not len(halves):
         return

@@ -14,7 +14,7 @@ from analyzer.recording.rank_file.file import RankFile
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import MISSED_COLLECTIVES
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 CHANNEL = ("peer", "tag", "comm")
 _NONBLOCKING = 1
@@ -39,27 +39,27 @@ class Ghosts:
         """Return the number of rows of `skipped`."""
         return len(self._ticks)
 
-    def _window(self, what: Sequence[What], begin: int, end: int) -> np.ndarray:
+    def _window(self, what: Sequence[RequestKind], begin: int, end: int) -> np.ndarray:
         """Return ghosts of some kinds whose ticks lie in [begin, end)."""
         first, last = np.searchsorted(self._ticks, np.array([begin, end], np.uint64))
         return self._halves[first:last][np.isin(self._what[first:last], what)]
 
     def sends(self, begin: int, end: int) -> np.ndarray:
         """Return HALF (ghosts) of the sends posted in [begin, end) ticks."""
-        return self._window((What.SEND_DONE, What.PARTITIONED_SEND_DONE), begin, end)
+        return self._window((RequestKind.SEND_DONE, RequestKind.PARTITIONED_SEND_DONE), begin, end)
 
     def receives(self, begin: int, end: int) -> np.ndarray:
         """Return HALF (ghosts) of the receives posted in [begin, end) ticks."""
-        return self._window((What.RECV_DONE, What.PARTITIONED_RECV_DONE), begin, end)
+        return self._window((RequestKind.RECV_DONE, RequestKind.PARTITIONED_RECV_DONE), begin, end)
 
     def cancelled(self, begin: int, end: int) -> np.ndarray:
         """Return HALF of the sends posted in [begin, end) ticks that `skipped` lists as cancelled."""
-        return self._window((What.SEND_CANCELLED,), begin, end)
+        return self._window((RequestKind.SEND_CANCELLED,), begin, end)
 
     def forget_send(self, cancelled: np.void) -> None:
         """Remove one send from the ghosts: the send that was posted when `cancelled` says."""
         h = self._halves
-        alike = (self._what == What.SEND_DONE) & (h["posted"] >= cancelled["posted"]) & (h["bytes"] > 0)
+        alike = (self._what == RequestKind.SEND_DONE) & (h["posted"] >= cancelled["posted"]) & (h["bytes"] > 0)
         for column in CHANNEL:
             alike &= h[column] == cancelled[column]
         if alike.any():
@@ -70,8 +70,8 @@ def collectives_of(file: RankFile, lane: ThreadRecords) -> np.ndarray:
     """Return MISSED_COLLECTIVES of a rank, in order of time."""
     rows = _rows(file)
     kinds = _kinds(rows)
-    mine = np.isin(kinds, (What.COLLECTIVE_DONE, What.COLLECTIVE_STARTED))
-    rows, persistent = rows[mine], kinds[mine] == What.COLLECTIVE_STARTED
+    mine = np.isin(kinds, (RequestKind.COLLECTIVE_DONE, RequestKind.COLLECTIVE_STARTED))
+    rows, persistent = rows[mine], kinds[mine] == RequestKind.COLLECTIVE_STARTED
     raw = _as_requests(rows)
     raw["what"] = kinds[mine]
     requests = lane.requests(raw)
@@ -99,7 +99,7 @@ def _rows(file: RankFile) -> np.ndarray:
 
 
 def _kinds(rows: np.ndarray) -> np.ndarray:
-    """Return the What of each row."""
+    """Return the RequestKind of each row."""
     return rows["what"] & np.uint16(schema.SKIPPED_BY_DROPPING - 1)
 
 
@@ -126,7 +126,7 @@ def _halves(rows: np.ndarray, lane: ThreadRecords) -> np.ndarray:
         halves[column] = requests[column]
     halves["call"], halves["ghost"] = -1, 1
     kind, ordinal = rows["what"] & (schema.SKIPPED_BY_DROPPING - 1), rows["what"] >> schema.WHAT_ORDINAL_SHIFT
-    partitioned = np.isin(kind, (What.PARTITIONED_SEND_DONE, What.PARTITIONED_RECV_DONE))
+    partitioned = np.isin(kind, (RequestKind.PARTITIONED_SEND_DONE, RequestKind.PARTITIONED_RECV_DONE))
     halves["channel"] = np.where(partitioned, 1 + ordinal, 0)
     return halves
 

@@ -16,7 +16,7 @@ from analyzer.recording.matching.half_message import HALF
 from analyzer.recording.thread_records.stored import StoredThreads
 from analyzer.recording.thread_records.thread import ThreadRecords
 from tracelib import schema
-from tracelib.schema import REQUEST, What
+from tracelib.schema import REQUEST, RequestKind
 
 if TYPE_CHECKING:
     from analyzer.recording.matching.ghosts import Ghosts
@@ -57,7 +57,7 @@ class WindowRows:
     def cancelled(self) -> np.ndarray:
         """Return the trace's requests (REQUEST) of the sends that were posted in the window and cancelled."""
         rows = np.concatenate([self.requests, self.late]) if len(self.late) else self.requests
-        rows = rows[rows["what"] == What.SEND_CANCELLED]
+        rows = rows[rows["what"] == RequestKind.SEND_CANCELLED]
         return self.lane.requests(rows[(rows["posted"] >= self.begin) & (rows["posted"] < self.end)])
 
     def name(self, halves: np.ndarray) -> None:

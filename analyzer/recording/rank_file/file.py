@@ -41,7 +41,7 @@ _WORLD = 1
 _LONGEST_OVERHEAD = 1 << 40
 """Limit in ticks or ns (minutes). The tracer never takes that long between two calls."""
 
-_STATES = frozenset(schema.State)
+_STATES = frozenset(schema.ProcessState)
 
 _EMPTY = {name: np.zeros(0, dtype) for name, dtype in schema.DIRECT.items()}
 _READ_LATER = (*schema.BUFFERED, *schema.SOURCES)

@@ -24,7 +24,7 @@ from analyzer.recording.rank_file.file import RankFile, unreadable
 from analyzer.recording.rank_file.tables import could_be_in
 from tracelib import schema
 from tracelib.schema import BLOCK_DROPPED
-from tracelib.schema.spool import Spool
+from tracelib.schema.spool import ThreadSpool
 
 _ANY_STAMPS = 0, 0, 0
 _NO_POSITIONS, _NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
@@ -76,7 +76,7 @@ class Piece:
     first: int
     count: int
     rows: np.ndarray | None = None
-    spool: Spool | None = None
+    spool: ThreadSpool | None = None
     skipped: int = 0
 
     def without_first(self, n: int) -> Piece:
@@ -414,7 +414,7 @@ _NO_TABLES = {table: ThreadTable(None, table, ()) for table in KEY}
 """Tables of a thread that has no rows."""
 
 
-def thread_tables(file: RankFile, pending: Sequence[Spool]) -> dict[int, dict[str, ThreadTable]]:
+def thread_tables(file: RankFile, pending: Sequence[ThreadSpool]) -> dict[int, dict[str, ThreadTable]]:
     """Return the tables of each thread of a rank; thread 0 is always there."""
     threads: dict[int, dict[str, ThreadTable]] = {0: dict(_NO_TABLES)}
     if not pending and (thread := _only_thread(file)) is not None:
@@ -456,7 +456,7 @@ def _gaps(blocks: np.ndarray, thread: int) -> list[int]:
     return np.cumsum(count)[mine & dropped].tolist()
 
 
-def pieces_of(file: RankFile, table: str, pending: Sequence[Spool], *, join: bool = False) -> list[Piece]:
+def pieces_of(file: RankFile, table: str, pending: Sequence[ThreadSpool], *, join: bool = False) -> list[Piece]:
     """Return the pieces of a table in order of the file: blocks, rows that no block names, and rows of spools.
 
     Blocks whose rows were dropped give no piece. A spool that was being flushed holds the rows that belong at its base,
@@ -477,7 +477,7 @@ def pieces_of(file: RankFile, table: str, pending: Sequence[Spool], *, join: boo
         ffi.cast("struct piece *", ffi.from_buffer(rows)), named,
     )  # fmt: skip
     found = [Piece(*row) for row in rows[:count].tolist()]
-    if file.attributes["state"] != schema.State.FULL:  # there the calls of an incomplete block count as lost
+    if file.attributes["state"] != schema.ProcessState.FULL:  # there the calls of an incomplete block count as lost
         found += _unnamed(file, table, named[0], length)
     for p in pending:
         if p.base is not None:

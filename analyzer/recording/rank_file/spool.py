@@ -10,13 +10,13 @@ import numpy as np
 from analyzer.recording.rank_file.file import RankFile
 from analyzer.trace import Problem
 from tracelib import schema
-from tracelib.schema import State
-from tracelib.schema.spool import Spool, is_alive, is_here, is_replaced, lost_calls, read_spool, spool_paths
+from tracelib.schema import ProcessState
+from tracelib.schema.spool import ThreadSpool, is_alive, is_here, is_replaced, lost_calls, read_spool, spool_paths
 
 _CALLS = list(schema.BUFFERED).index("calls")
 
 
-def inside(file: RankFile, pending: Sequence[Spool]) -> list[tuple[int, int, int, int]]:
+def inside(file: RankFile, pending: Sequence[ThreadSpool]) -> list[tuple[int, int, int, int]]:
     """Return (row of `procedures`, ticks of entry, thread, path) of the call of each thread that died in a call.
 
     A call that already has a row is left out: the process died between the row and the return to the program.
@@ -25,7 +25,7 @@ def inside(file: RankFile, pending: Sequence[Spool]) -> list[tuple[int, int, int
     return [row for row in every if _last_exit(file, pending, thread=row[2]) <= row[1]]
 
 
-def _last_exit(file: RankFile, pending: Sequence[Spool], *, thread: int) -> int:
+def _last_exit(file: RankFile, pending: Sequence[ThreadSpool], *, thread: int) -> int:
     """Return the ticks of the exit of a thread's last recorded call; 0: there is none."""
     exits = [int(spool.rows["calls"]["exit"][-1]) for spool in pending if spool.thread == thread and _has_calls(spool)]
     blocks = file.blocks[(file.blocks["thread"] == thread) & (file.blocks["count"][:, _CALLS] > 0)][-1:]
@@ -35,7 +35,7 @@ def _last_exit(file: RankFile, pending: Sequence[Spool], *, thread: int) -> int:
     return max(exits, default=0)
 
 
-def _has_calls(spool: Spool) -> bool:
+def _has_calls(spool: ThreadSpool) -> bool:
     return len(spool.rows["calls"]) > 0
 
 
@@ -46,14 +46,14 @@ class Unfinished:
     begins.
     """
 
-    def __init__(self, file: RankFile, pending: Sequence[Spool]) -> None:
+    def __init__(self, file: RankFile, pending: Sequence[ThreadSpool]) -> None:
         known = len(file.procedures)
         self._calls: Mapping[int, np.ndarray] = {
             thread: np.array([(entered, entered, 0, 0, 0, schema.Peer.NONE, -1, call, thread)], schema.CALL)
             for call, entered, thread, _ in inside(file, pending)
             if call < known
         }
-        self.rows: list[Spool] = [
+        self.rows: list[ThreadSpool] = [
             _as_spool(self._calls[thread], path)
             for _, _, thread, path in inside(file, pending)
             if thread in self._calls
@@ -78,12 +78,12 @@ class Unfinished:
         row["exit"] = max(int(row["enter"][0]), ticks)
 
 
-def _as_spool(call: np.ndarray, path: int) -> Spool:
+def _as_spool(call: np.ndarray, path: int) -> ThreadSpool:
     header = np.zeros(1, schema.SPOOL_HEADER)
     header["thread"] = call["thread"]
     rows = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
     rows["calls"], rows["call_paths"] = call, np.array([path], schema.PATH_NUMBER)
-    return Spool(header[0], None, rows)
+    return ThreadSpool(header[0], None, rows)
 
 
 class Fate(Enum):
@@ -101,15 +101,20 @@ class Fate(Enum):
 OPEN_ENDED = (Fate.EXITED, Fate.KILLED, Fate.REPLACED, Fate.RUNNING, Fate.UNKNOWN)
 """Fates after which the last operations with other ranks may be half done or missing."""
 
-_RECORDING, _RECOVERED = int(State.RECORDING), int(State.RECOVERED)
-_FATES = {State.FINALIZED: Fate.ENDED, State.EXITED: Fate.EXITED, State.FULL: Fate.FULL, State.RECOVERED: Fate.KILLED}
+_RECORDING, _RECOVERED = int(ProcessState.RECORDING), int(ProcessState.RECOVERED)
+_FATES = {
+    ProcessState.FINALIZED: Fate.ENDED,
+    ProcessState.EXITED: Fate.EXITED,
+    ProcessState.FULL: Fate.FULL,
+    ProcessState.RECOVERED: Fate.KILLED,
+}
 
 
 def fate(file: RankFile) -> Fate:
     """Determine what became of the process that wrote the file, as far as it can be known."""
     state = file.attributes["state"]
     if state != _RECORDING:
-        return _FATES[State(int(state))]
+        return _FATES[ProcessState(int(state))]
     if not is_here(file.attributes):
         return Fate.UNKNOWN
     if not is_alive(file.attributes):
@@ -117,7 +122,7 @@ def fate(file: RankFile) -> Fate:
     return Fate.REPLACED if is_replaced(file.attributes) else Fate.RUNNING
 
 
-def pending_rows(file: RankFile, found: Fate) -> tuple[list[Spool], list[Problem]]:
+def pending_rows(file: RankFile, found: Fate) -> tuple[list[ThreadSpool], list[Problem]]:
     """Return the rows that are not in the file of a process that did not end in order, and problems to report."""
     a = file.attributes
     if a["state"] == _RECOVERED:
@@ -146,7 +151,7 @@ def pending_rows(file: RankFile, found: Fate) -> tuple[list[Spool], list[Problem
     return [], [Problem(file.rank, f"{how}, and {where}: the last calls are missing")]
 
 
-def _read(file: RankFile) -> list[Spool]:
+def _read(file: RankFile) -> list[ThreadSpool]:
     paths = spool_paths(str(file.attributes["spool"]))
     read = (read_spool(path.read_bytes(), file.path.name, file.lengths) for path in paths)
     return [spool for spool in read if spool is not None]
@@ -161,14 +166,14 @@ def _after_full_disk(file: RankFile) -> list[Problem]:
     return [Problem(file.rank, text)] if calls else []
 
 
-def _content(spools: Sequence[Spool]) -> str:
+def _content(spools: Sequence[ThreadSpool]) -> str:
     """Say in words how many calls were recovered, or events if there are only events, as without MPI."""
     counts = {table: sum(len(spool.rows[table]) for spool in spools) for table in ("calls", "events")}
     return f"{counts['calls']} calls" if counts["calls"] or not counts["events"] else f"{counts['events']} events"
 
 
 def died_inside(
-    file: RankFile, pending: Sequence[Spool], ns: Callable[[int], int], chain: Callable[[int], str]
+    file: RankFile, pending: Sequence[ThreadSpool], ns: Callable[[int], int], chain: Callable[[int], str]
 ) -> list[Problem]:
     """Report the calls in which the threads of a killed process died. `ns`: its clock; `chain`: its paths in words."""
     if not len(file.inside) and not pending:

@@ -17,7 +17,7 @@ from analyzer.errors import TracelibError
 from analyzer.recording.rank_file.file import PREDICTED, RankFile
 from analyzer.recording.rank_file.index import KEY, ThreadTable
 from analyzer.trace import Problem
-from tracelib.schema import State
+from tracelib.schema import ProcessState
 
 SLACK_TICKS = 4096
 """Tolerance in ticks.
@@ -44,7 +44,7 @@ FAULTS: dict[int, str] = {
 
 _LOOK = {table: getattr(lib, f"stamps_of_{table}") for table in KEY}
 _LAST_TICK = 2**64 - 1
-_FINALIZED = int(State.FINALIZED)
+_FINALIZED = int(ProcessState.FINALIZED)
 _REMEMBERED = 64
 _FEW = 32
 """Number of values up to which Python finds the largest sooner than numpy."""

@@ -18,7 +18,7 @@ from analyzer.recording.run.cuts import Cuts, Lanes
 from analyzer.recording.thread_records import records as lane_records
 from analyzer.trace import SAMPLE, CallPaths, CodeSamples
 from tracelib import schema
-from tracelib.schema import State
+from tracelib.schema import ProcessState
 
 AT_ONCE = 1024
 """Number of ranks whose tables are in memory while they are merged."""
@@ -144,7 +144,7 @@ def is_by_signal(file: RankFile) -> bool:
 def last_sample_ticks(file: RankFile) -> int:
     """Return the ticks of a rank's last sample; 0: it has none, or its calls tell its end."""
     n = file.lengths["samples"]
-    if not n or (file.attributes["state"] == State.FINALIZED and file.lengths["calls"]):
+    if not n or (file.attributes["state"] == ProcessState.FINALIZED and file.lengths["calls"]):
         return 0
     return int(file.read("samples", max(n - _LAST, 0), n)["time"].max())
 

@@ -17,11 +17,11 @@ from analyzer.recording.rank_file.file import RankFile
 from analyzer.recording.rank_file.spool import Fate, inside
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import Problem, UnfinishedCall, ranks_named
-from tracelib.schema import State
+from tracelib.schema import ProcessState
 from tracelib.schema.procedures import POLLS, base_name, waits_for_nobody
-from tracelib.schema.spool import Spool
+from tracelib.schema.spool import ThreadSpool
 
-_EXITED, _FULL = int(State.EXITED), int(State.FULL)
+_EXITED, _FULL = int(ProcessState.EXITED), int(ProcessState.FULL)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class End:
 
 
 def end_of(
-    file: RankFile, fate: Fate, pending: Sequence[Spool], lanes: Sequence[ThreadRecords], index: np.ndarray
+    file: RankFile, fate: Fate, pending: Sequence[ThreadSpool], lanes: Sequence[ThreadRecords], index: np.ndarray
 ) -> End:
     """Determine how the process that wrote a file ended.
 
@@ -79,13 +79,13 @@ def _signed(code: int) -> int:
     return (code + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def _is_known(file: RankFile, fate: Fate, pending: Sequence[Spool]) -> bool:
+def _is_known(file: RankFile, fate: Fate, pending: Sequence[ThreadSpool]) -> bool:
     """True if it would be known that the process died inside a call."""
     main = [spool for spool in pending if spool.thread == 0]
     return fate == Fate.KILLED and (bool(file.attributes["state"]) or any(spool.has("entered") for spool in main))
 
 
-def _inside(file: RankFile, pending: Sequence[Spool]) -> list[tuple[int, int]]:
+def _inside(file: RankFile, pending: Sequence[ThreadSpool]) -> list[tuple[int, int]]:
     """Return the calls in which the first thread was, as (row of `procedures`, ticks of its entry)."""
     return [(call, entered) for call, entered, thread, _ in inside(file, pending) if thread == 0]
 

@@ -16,7 +16,7 @@ from analyzer.recording.rank_file.index import KEY, ThreadTable, thread_tables
 from analyzer.recording.rank_file.spool import fate, pending_rows
 from analyzer.recording.rank_file.stamps import FAULTS, Life, Rows, leave_out_strange, plural_rows
 from tracelib import schema
-from tracelib.schema import State
+from tracelib.schema import ProcessState
 
 CLOCK_DRIFT = 1e-3
 """Largest drift between the two clocks. CLOCK_MONOTONIC is steered by at most 500 ppm while it is set right."""
@@ -59,7 +59,7 @@ def sync_of_another_time(file: RankFile) -> bool:
     slack = CLOCK_READING_NS
     at = file.sync["local_ns"]
     outside = at < begin - slack
-    if file.attributes["state"] == State.FINALIZED:
+    if file.attributes["state"] == ProcessState.FINALIZED:
         outside |= at > end + slack
     return bool((outside | (file.sync["round_trip_ns"] < 0) | (file.sync["accuracy_ns"] < 0)).any())
 
@@ -142,7 +142,9 @@ def count_findings(files: Iterable[RankFile]) -> list[str]:
 
 
 def _counts_of_file(file: RankFile) -> Iterator[str]:
-    is_full = file.attributes["state"] == schema.State.FULL  # the disk was full: the last block may be incomplete
+    is_full = (
+        file.attributes["state"] == schema.ProcessState.FULL
+    )  # the disk was full: the last block may be incomplete
     blocks = file.blocks[(file.blocks["flags"] & schema.BLOCK_UNWRITTEN) == 0]
     for position, table in enumerate(schema.BUFFERED):
         first = blocks["first"][:, position].astype(np.int64)

@@ -27,14 +27,14 @@ from analyzer.recording.thread_records.samples import ThreadSamples
 from analyzer.recording.thread_records.thread import RankTables, ThreadRecords
 from analyzer.trace import Counter, Problem, UnfinishedCall
 from tracelib import schema
-from tracelib.schema.spool import Spool
+from tracelib.schema.spool import ThreadSpool
 
 
 class Rows(NamedTuple):
     """Rows of a rank before its clock is known."""
 
     fate: Fate
-    pending: list[Spool]
+    pending: list[ThreadSpool]
     unfinished: Unfinished
     tables: dict[int, dict[str, ThreadTable]]  # by thread of the program
     sampler: ThreadTable | None  # rows of the tracer's own thread; None: it had none

@@ -64,7 +64,7 @@ from analyzer.trace.region_labels import region_labels
 from analyzer.trace.sharing import cpus_of
 from analyzer.trace.system import events_of, labels_of, with_events
 from tracelib import schema
-from tracelib.schema import State
+from tracelib.schema import ProcessState
 
 _WINDOWS_A_MEMBER = 4
 """Least number of windows of time for each member of a team, where windows could be longer."""
@@ -241,7 +241,7 @@ class RunTrace(Trace):
 
     def _stopped(self) -> list[int]:
         """Return the ranks that may have lived longer than they recorded."""
-        full = [file.rank for file in self._files if file.attributes["state"] == State.FULL]
+        full = [file.rank for file in self._files if file.attributes["state"] == ProcessState.FULL]
         return [*full, *np.flatnonzero(self._unfinished).tolist()]
 
     def _affinity(self) -> tuple[frozenset[int], ...]:
@@ -380,7 +380,7 @@ class RunTrace(Trace):
         found = []
         for file in self._files:
             lost, limit = int(file.attributes["lost_calls"]), file.attributes["limit_bytes"]
-            if not lost or not limit or file.attributes["state"] == State.FULL:
+            if not lost or not limit or file.attributes["state"] == ProcessState.FULL:
                 continue
             times = self.extra(Losses).unrecorded(file.rank)
             if len(times):

@@ -16,7 +16,7 @@ from analyzer.recording.rank_file.tables import text_of
 from analyzer.trace import UNKNOWN, Counter
 from tracelib import schema
 from tracelib.schema import BLOCK_DROPPED, COUNTER_SET_TYPE, CounterBackend
-from tracelib.schema.spool import Spool
+from tracelib.schema.spool import ThreadSpool
 
 _CALLS, _COUNTS = (list(schema.BUFFERED).index(table) for table in ("calls", "counts"))
 _BACKEND_BITS = 15
@@ -131,7 +131,7 @@ def counted_since(later: np.ndarray, earlier: np.ndarray) -> np.ndarray:
 
 def count_tables(
     file: RankFile,
-    pending: Sequence[Spool],
+    pending: Sequence[ThreadSpool],
     tables: Mapping[int, Mapping[str, ThreadTable]],
     counters: Sequence[Counter],
 ) -> dict[int, CountTable]:
@@ -166,7 +166,7 @@ class _Finder:
     def __init__(
         self,
         file: RankFile,
-        pending: Sequence[Spool],
+        pending: Sequence[ThreadSpool],
         columns: Mapping[int, np.ndarray],
         tables: Mapping[int, Mapping[str, ThreadTable]],
     ) -> None:

@@ -18,7 +18,7 @@ from analyzer.machine.observed_machine import own_machine
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.report.look.summary import MOST_CALLS, Summary, summarize
-from analyzer.sensitivity.limits import Limits, limits
+from analyzer.sensitivity.limits import ReplayLimits, limits
 from analyzer.structure.iterations import Iterations
 from analyzer.structure.levels.parts import Structure
 from analyzer.structure.levels.run_structure import IterationMethod, structure
@@ -48,7 +48,7 @@ class PageRun:
     even: Imbalance | None = None  # of the main loop
     path: CriticalPath | None = None
     shares: PathShares | None = None
-    limits: Limits | None = None
+    limits: ReplayLimits | None = None
     network_known: bool = True
     cpu_time: bool = False  # whether bursts in `limits` are CPU time
     left_out: dict[str, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from analyzer.models.composed_models import Composed
+from analyzer.models.composed_models import ComposedModel
 from analyzer.report.composed import ComposedRow
 from analyzer.report.pictures.files import GREY, new_figure, save
 
@@ -21,7 +21,7 @@ _WIDE = 30.0
 """Ranges wider than this factor are drawn logarithmically."""
 
 
-def draw_composed(both: Composed, name: str, rows: Sequence[ComposedRow], path: Path) -> None:
+def draw_composed(both: ComposedModel, name: str, rows: Sequence[ComposedRow], path: Path) -> None:
     """Draw the share of one quantity along each parameter, with the 95 % interval of the first curve.
 
     Args:
@@ -43,7 +43,7 @@ def draw_composed(both: Composed, name: str, rows: Sequence[ComposedRow], path: 
     save(figure, path)
 
 
-def _draw_share(both: Composed, name: str, parameter: str, rows: Sequence[ComposedRow], axes: Axes) -> None:
+def _draw_share(both: ComposedModel, name: str, parameter: str, rows: Sequence[ComposedRow], axes: Axes) -> None:
     at = [row.at[parameter] for row in rows]
     is_wide = 0 < _WIDE * min(at) < max(at)
     x = (np.geomspace if is_wide else np.linspace)(min(at), max(at), _POINTS)

@@ -11,21 +11,21 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from analyzer.montecarlo.distribution import LOG, Varied
-from analyzer.montecarlo.fit import Fit
-from analyzer.montecarlo.samples import Samples
+from analyzer.montecarlo.distribution import LOG, VariedParameter
+from analyzer.montecarlo.fit import FoundMachine
+from analyzer.montecarlo.samples import MachineSamples
 from analyzer.montecarlo.spread import spread
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 from analyzer.report.words import units
 from analyzer.report.words.replays import value_text
-from analyzer.shots.results import Results
+from analyzer.shots.results import ShotResults
 
 _MOST = 5
 """Parameters that a picture has room for."""
 _BARS = 30
 
 
-def draw_fit(found: Fit, path: Path) -> None:
+def draw_fit(found: FoundMachine, path: Path) -> None:
     """Draw each parameter against each other: machines drawn, those that are near, and the best.
 
     Also how often each value is near. Raises TracelibError if the file cannot be written.
@@ -51,7 +51,7 @@ def draw_fit(found: Fit, path: Path) -> None:
     save(figure, path)
 
 
-def _histogram(found: Fit, k: int, axes: Axes) -> None:
+def _histogram(found: FoundMachine, k: int, axes: Axes) -> None:
     values, near = found.samples.values[:, k], found.near
     edges = _edges(found.samples.varied[k], values)
     axes.hist(values, edges, color=GREY, alpha=0.3, label="drawn")
@@ -60,7 +60,7 @@ def _histogram(found: Fit, k: int, axes: Axes) -> None:
     axes.set_ylabel("machines")
 
 
-def _edges(of: Varied, values: np.ndarray) -> list[float]:
+def _edges(of: VariedParameter, values: np.ndarray) -> list[float]:
     low, high = float(values.min()), float(values.max())
     if low == high:
         return [low - 0.5, high + 0.5]
@@ -70,14 +70,14 @@ def _edges(of: Varied, values: np.ndarray) -> list[float]:
     return space(low, high, _BARS + 1).tolist()
 
 
-def _pair(found: Fit, x: int, y: int, axes: Axes) -> None:
+def _pair(found: FoundMachine, x: int, y: int, axes: Axes) -> None:
     values, near = found.samples.values, found.near
     axes.plot(values[~near, x], values[~near, y], ".", color=GREY, alpha=0.3, markersize=4)
     axes.plot(values[near, x], values[near, y], ".", color=BLUE, alpha=0.8, markersize=5)
     axes.plot(found.best.values[x], found.best.values[y], "+", color=ORANGE, markersize=12, markeredgewidth=2)
 
 
-def _scale(axes: Axes, of: Varied, which: str) -> None:
+def _scale(axes: Axes, of: VariedParameter, which: str) -> None:
     if of.law == LOG:
         axes.set(**{f"{which}scale": "log"})
     axes.set(**{f"{which}label": of.name})
@@ -88,7 +88,7 @@ def _scale(axes: Axes, of: Varied, which: str) -> None:
     axes.tick_params(labelsize=7)
 
 
-def draw_spread(samples: Samples, run: int, title: str, path: Path) -> None:
+def draw_spread(samples: MachineSamples, run: int, title: str, path: Path) -> None:
     """Draw how often each predicted time of a run is met, and how it depends on each parameter.
 
     Raises TracelibError if the file cannot be written.
@@ -124,7 +124,7 @@ _MOST_OUTPUTS = 5
 _OUTPUT_BARS = 30
 
 
-def draw_results(found: Results, path: Path) -> None:
+def draw_results(found: ShotResults, path: Path) -> None:
     """Draw a row for each output. Raises TracelibError where the file cannot be written."""
     varied, outputs = found.plan.varied[:_MOST_OUTPUTS], found.plan.outputs[:_MOST_OUTPUTS]
     figure = new_figure(3.0 * (len(varied) + 1), max(2.6 * len(outputs), 3.5))

@@ -17,9 +17,9 @@ from matplotlib.gridspec import SubplotSpec
 from analyzer.models.applied_models import apply_to
 from analyzer.models.guidance import residuals_of
 from analyzer.models.model import Model
-from analyzer.models.search.genetic import Found, best_of
-from analyzer.models.search.selection import Selection
-from analyzer.models.study import Study
+from analyzer.models.search.genetic import GeneticResult, best_of
+from analyzer.models.search.selection import ModelSelection
+from analyzer.models.study import ModelStudy
 from analyzer.report.genetic import shares
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 
@@ -28,7 +28,7 @@ _LEAST = 1e-2
 """Scores nearer to the best one are drawn in proportion."""
 
 
-def draw_search(every: Sequence[Found], figure: Figure, place: SubplotSpec) -> None:
+def draw_search(every: Sequence[GeneticResult], figure: Figure, place: SubplotSpec) -> None:
     """Draw side by side the evolution, the terms, and, of several configurations, what each reached."""
     several = len(every) > 1
     grid = place.subgridspec(1, 3 if several else 2, width_ratios=[1, 1.4, 1] if several else [1, 1.6], wspace=0.28)
@@ -38,7 +38,7 @@ def draw_search(every: Sequence[Found], figure: Figure, place: SubplotSpec) -> N
         _draw_configurations(every, figure.add_subplot(grid[2]))
 
 
-def _draw_evolution(every: Sequence[Found], axes: Axes) -> None:
+def _draw_evolution(every: Sequence[GeneticResult], axes: Axes) -> None:
     """Draw figures 2 to 4 of the paper: for each population the score of its best model, above the best of all."""
     least = float(best_of(every).selection.scores[0])
     longest = max(int(found.generations.max()) for found in every)
@@ -51,7 +51,7 @@ def _draw_evolution(every: Sequence[Found], axes: Axes) -> None:
     axes.set_title("each population's best model; dots: the end", fontsize=9)
 
 
-def _draw_terms(every: Sequence[Found], axes: Axes) -> None:
+def _draw_terms(every: Sequence[GeneticResult], axes: Axes) -> None:
     """Draw figure 6: how often each term is in the best models."""
     share, selection = shares(every), best_of(every).selection
     order = np.argsort(-share, kind="stable")[:_SEARCH_TERMS]
@@ -62,7 +62,7 @@ def _draw_terms(every: Sequence[Found], axes: Axes) -> None:
     axes.set_title("how often each term was found; blue: in the best model", fontsize=9)
 
 
-def _draw_configurations(every: Sequence[Found], axes: Axes) -> None:
+def _draw_configurations(every: Sequence[GeneticResult], axes: Axes) -> None:
     """Draw figure 5: the results of each configuration."""
     least = float(best_of(every).selection.scores[0])
     for place, found in enumerate(every):
@@ -87,7 +87,7 @@ _WIDE = 30.0
 """Ranges wider than this factor are drawn logarithmically."""
 
 
-def draw_fit(found: Study, compared: Mapping[str, Model], path: Path) -> None:
+def draw_fit(found: ModelStudy, compared: Mapping[str, Model], path: Path) -> None:
     """Draw a column for each parameter.
 
     Above are the data, the model and its 95 % interval up to 4 times beyond the data, below are residuals. Compared
@@ -110,7 +110,7 @@ def draw_fit(found: Study, compared: Mapping[str, Model], path: Path) -> None:
     save(figure, path)
 
 
-def draw_model(found: Study, compared: Mapping[str, Model], name: str, axes: Axes) -> None:
+def draw_model(found: ModelStudy, compared: Mapping[str, Model], name: str, axes: Axes) -> None:
     """Draw data, model and compared models along one parameter, for up to four settings of the others."""
     data, model = found.measurements, found.model
     x = data.values[name]
@@ -148,7 +148,7 @@ def _scales(axes: Axes, x: np.ndarray, y: np.ndarray) -> None:
         axes.set_yscale("log")
 
 
-def _draw_residuals(found: Study, name: str, axes: Axes) -> None:
+def _draw_residuals(found: ModelStudy, name: str, axes: Axes) -> None:
     x = found.measurements.values[name]
     axes.axhline(0, color=GREY, linewidth=0.8)
     axes.plot(x, 100 * residuals_of(found.measurements, found.model), "o", color=BLUE, alpha=0.5, markersize=3)
@@ -157,7 +157,7 @@ def _draw_residuals(found: Study, name: str, axes: Axes) -> None:
     axes.set(xlabel=name, ylabel="residuals, %")
 
 
-def _draw_importance(selection: Selection, axes: Axes) -> None:
+def _draw_importance(selection: ModelSelection, axes: Axes) -> None:
     order = np.argsort(-selection.importance, kind="stable")[:_TERMS]
     colours = [BLUE if selection.best[k] else GREY for k in order]
     axes.bar(range(len(order)), selection.importance[order], color=colours)

@@ -13,9 +13,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 from scipy.cluster.hierarchy import dendrogram
 
 from analyzer.loggp.model import LoOgGP
-from analyzer.network_measurement.estimate import Estimate
-from analyzer.network_measurement.intervals.clustering import Clusters
-from analyzer.network_measurement.sample import Curve
+from analyzer.network_measurement.estimate import LinkEstimate
+from analyzer.network_measurement.intervals.clustering import SizeClusters
+from analyzer.network_measurement.sample import SizeCurve
 from analyzer.report.network import PLACES
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 from analyzer.report.words import units
@@ -27,7 +27,7 @@ _DEVIATION = 0.2
 """Larger deviations are drawn at the edge of the lower picture."""
 
 
-def draw_network(of: Estimate, path: Path) -> None:
+def draw_network(of: LinkEstimate, path: Path) -> None:
     """Write the picture as PNG; whole or not at all. Raises TracelibError."""
     figure = new_figure()
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
@@ -40,7 +40,7 @@ def draw_network(of: Estimate, path: Path) -> None:
     save(figure, path)
 
 
-def _curves(of: Estimate) -> dict[str, Curve]:
+def _curves(of: LinkEstimate) -> dict[str, SizeCurve]:
     return {name: getattr(of.curves, name) for name in _COLOURS}
 
 
@@ -48,7 +48,7 @@ def _lines(model: LoOgGP, name: str, size: np.ndarray) -> np.ndarray:
     return {"gap": model.gap, "way": model.time, "overhead": model.overhead}[name](size)
 
 
-def _times(of: Estimate, axes: Axes) -> None:
+def _times(of: LinkEstimate, axes: Axes) -> None:
     first, last = int(of.curves.size[0]), int(of.curves.size[-1])
     size = np.unique(np.geomspace(first, last, _POINTS))
     for name, curve in _curves(of).items():
@@ -67,7 +67,7 @@ def _times(of: Estimate, axes: Axes) -> None:
     axes.legend(loc="upper left", frameon=False)
 
 
-def _deviations(of: Estimate, axes: Axes) -> None:
+def _deviations(of: LinkEstimate, axes: Axes) -> None:
     for name, curve in _curves(of).items():
         with np.errstate(divide="ignore", invalid="ignore"):
             off = np.clip(curve.time_s / _lines(of.model, name, of.curves.size) - 1, -_DEVIATION, _DEVIATION)
@@ -89,7 +89,7 @@ _LEAVES = 30
 """Where there are more rows, the last clusters that were joined stand for them."""
 
 
-def draw_dendrogram(of: Clusters, title: str, path: Path) -> None:
+def draw_dendrogram(of: SizeClusters, title: str, path: Path) -> None:
     """Write the tree as PNG, with the line that cuts it into clusters; whole or not at all. Raises TracelibError."""
     figure = new_figure(11, 6)
     figure.suptitle(title)
@@ -97,7 +97,7 @@ def draw_dendrogram(of: Clusters, title: str, path: Path) -> None:
     save(figure, path)
 
 
-def draw_tree(of: Clusters, axes: Axes) -> None:
+def draw_tree(of: SizeClusters, axes: Axes) -> None:
     """Draw the tree alone."""
     sizes = _sizes(of)
     dendrogram(
@@ -117,7 +117,7 @@ def draw_tree(of: Clusters, axes: Axes) -> None:
     axes.grid(axis="y", color=GREY, alpha=0.25)
 
 
-def _sizes(of: Clusters) -> list[tuple[int, int, int]]:
+def _sizes(of: SizeClusters) -> list[tuple[int, int, int]]:
     """List smallest size in bytes, largest size in bytes and number of rows of each node of the tree, rows first."""
     found = [(int(size), int(size), 1) for size in of.size]
     for left, right in of.tree[:, :2].astype(np.int64).tolist():

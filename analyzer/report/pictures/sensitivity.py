@@ -13,7 +13,7 @@ from analyzer.report.sensitivity import SensitivityReport, beyond_knee
 from analyzer.report.words import units
 from analyzer.report.words.replays import value_text
 from analyzer.sensitivity.knees import THRESHOLD
-from analyzer.sensitivity.study import Swept
+from analyzer.sensitivity.study import SweepEnds
 
 _TIME, _KNEE, _HERE = "#0072b2", "#d55e00", "#888888"
 """Told apart by all eyes (Okabe and Ito)."""
@@ -39,7 +39,7 @@ def draw_sweeps(studied: SensitivityReport, path: Path) -> None:
     save(figure, path)
 
 
-def _draw(swept: Swept, studied: SensitivityReport, axes: Axes) -> None:
+def _draw(swept: SweepEnds, studied: SensitivityReport, axes: Axes) -> None:
     of = swept.sweep.parameter
     unit, name = (_MB, f"{of.name}, MiB/s") if of.unit == "bytes/s" else (1.0, of.name)
     times = [end / 1e9 for end in swept.ends_ns]

@@ -17,7 +17,7 @@ from analyzer.program.model import Program, has_ports
 from analyzer.recording.run.trace import open_run
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.recorded import PROCEDURES, regions_of
-from analyzer.replay.simulate import Prediction, simulate
+from analyzer.replay.simulate import ReplayPrediction, simulate
 from analyzer.signal_handling import discard
 from analyzer.sources.dimemas.reader import read_dim
 from analyzer.temporary_files import temporary_folder
@@ -93,7 +93,7 @@ class ProgramTrace(Trace):
         except TracelibError as error:  # a machine with an eager limit may replay it all the same
             return 0, (Problem(-1, f"on an ideal machine {error}"),)
 
-    def _ideal(self, *, times: bool = False) -> Prediction:
+    def _ideal(self, *, times: bool = False) -> ReplayPrediction:
         assert self.program is not None
         return simulate(self.program, Machine.ideal(), times=times)
 

@@ -12,7 +12,7 @@ from analyzer.columns.sorted_runs import INDEX_ROWS, RankRuns, SortedRuns
 from analyzer.sources.otf2.location import HALF, LocationActivity
 from analyzer.trace.call_trace import call_events, call_states, running
 from analyzer.trace.records import CALL, EVENT, MARK, MESSAGE, REQUEST, STATE
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 _AT_ONCE = 1 << 18
 """Number of calls, marks and sends that are put aside together."""
@@ -140,7 +140,7 @@ def _channels(rows: np.ndarray, source: str, destination: str) -> np.ndarray:
 def _requests(did: LocationActivity) -> np.ndarray:
     """Return REQUEST of the sends and receives that do not block."""
     parts = []
-    for rows, what in ((did.sends, What.SEND_DONE), (did.receives, What.RECV_DONE)):
+    for rows, what in ((did.sends, RequestKind.SEND_DONE), (did.receives, RequestKind.RECV_DONE)):
         rows = rows[rows["done"] > 0]
         found = np.zeros(len(rows), REQUEST)
         found["posted"], found["completed"], found["bytes"] = rows["logical"], rows["done"], rows["size"]

@@ -19,7 +19,7 @@ from analyzer.sources.paraver.body import TraceBody
 from analyzer.sources.paraver.labels import Labels
 from analyzer.trace import CALL, EVENT, MESSAGE, REQUEST, STATE, State
 from analyzer.trace.paraver import MPI_TYPES, call_name
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 from tracelib.schema.procedures import (
     BY_A_ROOT,
     CLOCKS,
@@ -145,7 +145,7 @@ class ParaverCalls:
             ffi.from_buffer("int32_t[]", request_ranks),
         )
         self._number_communicators(calls, call_ranks)
-        collective = requests["what"] == What.COLLECTIVE_DONE
+        collective = requests["what"] == RequestKind.COLLECTIVE_DONE
         done = requests[collective]
         self._number_communicators(done, request_ranks[collective])
         requests[collective] = done

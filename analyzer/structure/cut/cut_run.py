@@ -32,7 +32,7 @@ from analyzer.trace.paraver import EventType
 from analyzer.trace.region_labels import is_of_region
 from analyzer.writers.run_file import RankRecords, write_run
 from tracelib import schema
-from tracelib.schema import Peer, What
+from tracelib.schema import Peer, RequestKind
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, ROWS_THAT_RECEIVE, ROWS_THAT_SEND, base_name
 
 
@@ -170,8 +170,9 @@ class CutRecords:
 
 
 _RECEIVES = (
-    What.RECV_STARTED, What.RECV_DONE, What.RECV_CANCELLED, What.RECV_FREED, What.RECEIVED,
-    What.PARTITIONED_RECV_STARTED, What.PARTITIONED_RECV_DONE,
+    RequestKind.RECV_STARTED, RequestKind.RECV_DONE, RequestKind.RECV_CANCELLED, RequestKind.RECV_FREED,
+    RequestKind.RECEIVED,
+    RequestKind.PARTITIONED_RECV_STARTED, RequestKind.PARTITIONED_RECV_DONE,
 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from analyzer.program.operation import OperationKind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.trace import Objects
 from analyzer.trace.paraver import EventType
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 from tracelib.schema.procedures import ONE_SIDED_OPERATIONS
 
 pytestmark = pytest.mark.long
@@ -81,7 +81,7 @@ def assert_totals(run: Traced, info: dict) -> None:
                 sent += out * count * (number in mine)
                 received += back * count * (number in mine)
             if kind == 2:
-                received += sum(size * n for (what, size), n in truth.done.items() if what == What.READ_DONE)
+                received += sum(size * n for (what, size), n in truth.done.items() if what == RequestKind.READ_DONE)
         shown = info[key]
         assert calls == sum(one["calls"] for one in shown)
         assert sent == sum(one["sent_bytes"] for one in shown)
@@ -165,8 +165,8 @@ def test_c_persistent_collectives(mpi, compiled, traced, analyze):
     for truth, file in zip(run.truths(), run.ranks, strict=True):
         assert file.moved()["MPI_Start"] == truth.moved.pop("MPI_Start")
         bytes_of = Counter({name: sent + received for name, (sent, received) in truth.moved.items()})
-        assert file.collectives(What.COLLECTIVE_STARTED) == bytes_of
-        assert file.collectives(What.COLLECTIVE_DONE) == bytes_of
+        assert file.collectives(RequestKind.COLLECTIVE_STARTED) == bytes_of
+        assert file.collectives(RequestKind.COLLECTIVE_DONE) == bytes_of
         assert set(file.calls["tag"]) == {-1}  # nor where they are freed
     assert_started(run, json.loads(analyze("look", "--no-files", "--json", run.run).check().stdout)["collectives"])
     analyze("check", run.run).check()
@@ -211,7 +211,7 @@ def test_c_partitioned(mpi, compiled, traced, analyze):
             int(r["posted"]): int(r["bytes"])
             for block in trace.requests(rank)
             for r in block
-            if r["what"] & 255 == What.PARTITIONED_RECV_DONE
+            if r["what"] & 255 == RequestKind.PARTITIONED_RECV_DONE
         }
         for rank in range(trace.size)
     ]

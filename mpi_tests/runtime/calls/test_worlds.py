@@ -11,7 +11,7 @@ from conftest import Traced
 
 from analyzer.opening import open_trace
 from csrc.generate import coverage
-from tracelib.schema import State
+from tracelib.schema import ProcessState
 
 
 def communicators(run: Traced) -> list[set[int]]:
@@ -174,7 +174,7 @@ def test_programs_of_sessions(legs, compiled, traced_again, analyze, leg, how):
     assert_as_noted(run, 2)
     assert "next: analyze run.h5" in run.finished.stderr
     for file in run.ranks:
-        assert file.attributes["state"] == State.FINALIZED
+        assert file.attributes["state"] == ProcessState.FINALIZED
         assert 0 not in file.tables["communicators"]["id"][1:]
         assert len(set(file.tables["communicators"]["id"][1:].tolist())) == len(file.tables["communicators"]) - 1
     rows = [file.tables["communicators"][3:] for file in run.ranks]

@@ -26,7 +26,7 @@ from analyzer.parallel import Team
 from analyzer.recording.run.trace import open_run
 from analyzer.trace import Leftovers, Losses
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 LIMIT = 1 << 20
 FLAGS = ("-I", str(ROOT / "tracelib" / "include"), "-pthread")
@@ -44,7 +44,7 @@ def assert_sizes_agree(trace) -> np.ndarray:
     messages = trace.messages()
     for rank in range(trace.size):
         rows = np.concatenate(list(trace.requests(rank)))
-        done = rows[np.isin(rows["what"], (What.RECV_DONE, What.RECEIVED))]
+        done = rows[np.isin(rows["what"], (RequestKind.RECV_DONE, RequestKind.RECEIVED))]
         bytes_of = {(int(r["posted"]), int(r["completed"])): int(r["bytes"]) for r in done}
         mine = messages[messages["destination"] == rank]
         found = [bytes_of[int(m["logical_receive"]), int(m["physical_receive"])] for m in mine]
@@ -211,7 +211,9 @@ def test_what_is_known_of_left_out_messages_does_not_fill_the_limit(openmpi, com
     assert file.path.stat().st_blocks * 512 <= LIMIT + file.attributes["buffer_bytes"]
     assert int(blocks["count"][:, 0].sum()) == 3 * 200000 + 2
     kinds = skipped["what"] & (0xFFFF ^ schema.SKIPPED_BY_DROPPING)
-    sent, received = (int(skipped["count"][kinds == what].sum()) for what in (What.SEND_DONE, What.RECV_DONE))
+    sent, received = (
+        int(skipped["count"][kinds == what].sum()) for what in (RequestKind.SEND_DONE, RequestKind.RECV_DONE)
+    )
     for trace in opened(run.run):
         messages = len(trace.messages())
         assert (sent, received) == (200000 - messages, 200000 - messages)

@@ -13,7 +13,7 @@ from patience import patient
 from result import rank_files
 
 from analyzer.recording.run.trace import open_run
-from tracelib.schema import State
+from tracelib.schema import ProcessState
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_the_program_is_unharmed_and_all_calls_are_kept(openmpi, steady, launch,
     finished = launch(openmpi, steady, "500", end)
     assert (finished.returncode, finished.stdout) == (plain.returncode, plain.stdout)
     states = {int(file.attributes["state"]) for file in rank_files(tmp_path / "run.h5")}
-    assert states == {State.FINALIZED} if end == "finalize" else State.EXITED in states
+    assert states == {ProcessState.FINALIZED} if end == "finalize" else ProcessState.EXITED in states
     trace = open_run(str(tmp_path / "run.h5"))
     assert trace.size == openmpi.ranks
     for rank in range(trace.size):
@@ -127,7 +127,7 @@ def test_full_disk(openmpi, steady, launch, analyze, small_disk):
     files = rank_files(small_disk / "run.h5")
     assert len(files) == openmpi.ranks
     for file in files:
-        assert file.attributes["state"] == State.FULL
+        assert file.attributes["state"] == ProcessState.FULL
         made = 3 + 2 * 20000 + 2
         assert len(file.calls) > 0
         assert len(file.calls) + file.attributes["lost_calls"] == made
@@ -251,4 +251,4 @@ def test_a_file_system_that_takes_half_at_a_time(openmpi, steady, compiled, laun
     halves = compiled(openmpi, "halves.c", "-shared", "-fPIC", "-ldl")
     launch(openmpi, steady, "10", ranks=1, env={"LD_PRELOAD": str(halves)}).check()
     with h5py.File(tmp_path / "run.h5") as run:
-        assert run["ranks/000000"].attrs["state"] == State.FINALIZED
+        assert run["ranks/000000"].attrs["state"] == ProcessState.FINALIZED

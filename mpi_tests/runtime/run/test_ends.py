@@ -15,7 +15,7 @@ from result import rank_files
 
 from analyzer.opening import open_trace
 from analyzer.trace import Losses
-from tracelib.schema import State
+from tracelib.schema import ProcessState
 
 VICTIM, CODE = 1, 5
 ABORTS = ("abort", "abort-part", "abort-handler", "abort-signal", "abort-threads", "abort-finalize")
@@ -73,7 +73,7 @@ def test_abort(mpi, ended):
     assert_aborted(found)
     names = found.file(VICTIM).names.tolist()
     assert (names[-1], names.count("MPI_Sendrecv"), names.count("MPI_Allreduce")) == ("MPI_Abort", 20, 20)
-    assert found.file(VICTIM).attributes["state"] == State.EXITED
+    assert found.file(VICTIM).attributes["state"] == ProcessState.EXITED
 
 
 @pytest.mark.parametrize("how", ABORTS[1:])

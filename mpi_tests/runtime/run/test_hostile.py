@@ -5,7 +5,7 @@ from conftest import source_of
 from result import rank_files
 
 from analyzer.recording.run.trace import open_run
-from tracelib.schema import State, What
+from tracelib.schema import ProcessState, RequestKind
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_nothing_is_lost_and_nothing_twice(request, hostile, tmp_path, debian, a
     for file in files:
         left = act == "error-handler-that-jumps"  # one more, which its handler leaves
         assert file.counts()["MPI_Send"] == (60000 if act == "close-all-files" else 30000 + left)
-        assert file.attributes["state"] == State.FINALIZED
+        assert file.attributes["state"] == ProcessState.FINALIZED
 
 
 @pytest.mark.parametrize("debian", ["openmpi", "mpich"])
@@ -52,7 +52,7 @@ def test_what_a_refused_call_leaves_is_not_looked_at(request, hostile, tmp_path,
     for file in rank_files(tmp_path / "run.h5"):
         assert file.counts()["MPI_Testsome"] == 1
         assert "MPI_Comm_dup" in {call for call, _ in file.errors()}  # a callback of the program has made it up
-        assert file.what.tolist() == [What.RECV_DONE, What.OTHER_DONE]  # not a receive that was cancelled
+        assert file.what.tolist() == [RequestKind.RECV_DONE, RequestKind.OTHER_DONE]  # not a receive that was cancelled
 
 
 def test_exit_in_a_signal_handler_does_not_wait_for_the_flush_it_interrupted(openmpi, hostile):
@@ -63,7 +63,7 @@ def test_a_limit_on_file_sizes_is_a_full_disk(openmpi, hostile, tmp_path):
     traced = hostile(openmpi, "small-file-limit")
     assert "File too large" in traced.stderr
     for file in rank_files(tmp_path / "run.h5"):
-        assert file.attributes["state"] == State.FULL
+        assert file.attributes["state"] == ProcessState.FULL
         made = 30000 + 4  # Init, Comm_rank, Comm_size, Finalize
         assert len(file.calls) > 0
         assert len(file.calls) + file.attributes["lost_calls"] == made
@@ -117,7 +117,7 @@ def test_what_programs_may_do(request, hostile, compiled, tmp_path, monkeypatch,
     assert len(files) == 2
     for file in files:
         assert file.counts()["MPI_Send"] == sends
-        assert file.attributes["state"] == State.FINALIZED
+        assert file.attributes["state"] == ProcessState.FINALIZED
     assert not list(spool.iterdir())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analyzer.balance.formula import Formula
+from analyzer.balance.formula import TimeFormula
 from analyzer.balance.learning import machine_of
 from analyzer.balance.repository import load_models
 from analyzer.cli import main
@@ -104,7 +104,7 @@ def test_a_model_of_something_else_is_refused(times, capsys):
 
 
 def test_functions_of_two_numbers():
-    assert Formula("min(n, 3) * max(p, 2) + ceil(n / 4) - floor(p / 2)")(10, 5) == 3 * 5 + 3 - 2
+    assert TimeFormula("min(n, 3) * max(p, 2) + ceil(n / 4) - floor(p / 2)")(10, 5) == 3 * 5 + 3 - 2
 
 
 def test_a_model_of_n_alone(times):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.balance.formula import Formula
+from analyzer.balance.formula import TimeFormula
 from analyzer.balance.learning import anomalies, fit_machine, measured_of
-from analyzer.balance.plans import Group, fractions, plan_of, rank_times_s, relative_performance
+from analyzer.balance.plans import MachineGroup, fractions, plan_of, rank_times_s, relative_performance
 from analyzer.balance.repository import MachineModel, load_models, save_models
 from analyzer.errors import TracelibError
 
@@ -15,12 +15,12 @@ DELTA = "(7.57e-9 + 6.26e-7/p) * n**2 + (-5.78e-4 + 1.3e-3/p) * n + (-1.99 + 8.7
 
 
 def model(name, text):
-    return MachineModel(name, Formula(text))
+    return MachineModel(name, TimeFormula(text))
 
 
 def test_the_formula_of_the_study():
     """Predictions beyond the fit, with Delta (16): section 2, for the 18 machines."""
-    delta, width = Formula(DELTA), Formula("1.514e-9*n**2 + 4.5e-6*n - 4.486e-2")
+    delta, width = TimeFormula(DELTA), TimeFormula("1.514e-9*n**2 + 4.5e-6*n - 4.486e-2")
     by_hand = (7.57e-9 + 6.26e-7 / 18) * 80000**2 + (-5.78e-4 + 1.3e-3 / 18) * 80000 + (-1.99 + 8.74 / 18)
     assert delta(80000, 18) == pytest.approx(by_hand)
     assert width(80000) == pytest.approx(517.42 - 507.42, rel=0.01) and width(100000) == pytest.approx(15.54, rel=0.01)
@@ -45,18 +45,18 @@ def test_the_formula_of_the_study():
 )
 def test_no_formula(text):
     with pytest.raises(TracelibError, match="not a formula"):
-        Formula(text)
+        TimeFormula(text)
 
 
 def test_formula_without_a_value():
     with pytest.raises(TracelibError, match="no value"):
-        Formula("1 / (n - 3)")(3)
+        TimeFormula("1 / (n - 3)")(3)
 
 
 GROUPS = [
-    Group(model("taurus", "8e-8 * n**2"), 8),
-    Group(model("bio", "2e-8 * n**2"), 6),
-    Group(model("intel", "1e-8*n**2"), 4),
+    MachineGroup(model("taurus", "8e-8 * n**2"), 8),
+    MachineGroup(model("bio", "2e-8 * n**2"), 6),
+    MachineGroup(model("intel", "1e-8*n**2"), 4),
 ]
 
 
@@ -69,7 +69,7 @@ def test_fractions_by_hand():
 def test_the_fractions_of_the_study():
     """g = 4.24 and 7.95 give f = 0.122 for an intel, 4.2 and 8.1 give 0.123, 4.25 and 7.55 give 0.119."""
     for bio, intel, expected in ((4.24, 7.95, 0.122), (4.2, 8.1, 0.123), (4.25, 7.55, 0.119)):
-        groups = [Group(model(str(g), f"{1 / g!r} * n"), count) for g, count in ((1, 8), (bio, 6), (intel, 4))]
+        groups = [MachineGroup(model(str(g), f"{1 / g!r} * n"), count) for g, count in ((1, 8), (bio, 6), (intel, 4))]
         assert fractions(groups, 50000)[2] == pytest.approx(expected, abs=5e-4)
 
 
@@ -80,7 +80,7 @@ SCALE = st.floats(1e-9, 1e-3)
 @settings(max_examples=100)
 def test_fractions_and_equal_finish(groups, n):
     """P2: the fractions add up to 1, and with them all finish together."""
-    mix = [Group(model(str(k), f"{a!r} * n**2 + {b!r} * n"), count) for k, (a, b, count) in enumerate(groups)]
+    mix = [MachineGroup(model(str(k), f"{a!r} * n**2 + {b!r} * n"), count) for k, (a, b, count) in enumerate(groups)]
     parts = fractions(mix, n)
     assert abs(sum(group.count * f for group, f in zip(mix, parts, strict=True)) - 1) < 1e-12
     times = [f * group.model.time_s(n) for f, group in zip(parts, mix, strict=True)]
@@ -89,7 +89,10 @@ def test_fractions_and_equal_finish(groups, n):
 
 def test_static_and_dynamic():
     """P4: where the ratio changes with n, the dynamic plan's ranks end closer together, and earlier."""
-    mix = [Group(model("slow", "1e-6 * n**2 + 1e-2 * n"), 2), Group(model("fast", "5e-7 * n**2 + 1e-4 * n"), 2)]
+    mix = [
+        MachineGroup(model("slow", "1e-6 * n**2 + 1e-2 * n"), 2),
+        MachineGroup(model("fast", "5e-7 * n**2 + 1e-4 * n"), 2),
+    ]
     sizes = [20000, 40000, 50000]
     static_plan, static = plan_of(mix, sizes, static_size=1000)
     dynamic_plan, dynamic = plan_of(mix, sizes)
@@ -103,7 +106,7 @@ def test_static_and_dynamic():
 
 def measured(seed=1, outliers=0):
     """40 repetitions at five sizes and three numbers of processes, 1 % noise; the truth is (15)-like."""
-    rng, truth = np.random.default_rng(seed), Formula("(1e-9 + 6e-7/p) * n**2 + (2e-5 + 1e-3/p) * n + (0.1 + 2/p)")
+    rng, truth = np.random.default_rng(seed), TimeFormula("(1e-9 + 6e-7/p) * n**2 + (2e-5 + 1e-3/p) * n + (0.1 + 2/p)")
     rows = [
         (n, p, truth(n, p) * (1 + 0.01 * rng.standard_normal()))
         for n in (2000.0, 5000.0, 10000.0, 20000.0, 40000.0)
@@ -181,4 +184,4 @@ def test_no_repository(tmp_path, text):
 
 def test_a_model_below_zero():
     with pytest.raises(TracelibError, match="the model of m says"):
-        fractions([Group(model("m", "n - 100"), 1)], 10)
+        fractions([MachineGroup(model("m", "n - 100"), 1)], 10)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from placed_runs import placed
 from synthetic import WORLD, call, write_run
 
-from analyzer.balance.formula import Formula
+from analyzer.balance.formula import TimeFormula
 from analyzer.balance.parts import COM, CPU, MachinePart, equal_finish
-from analyzer.balance.plans import Group, expectation, fractions, plan_of, rank_times_s
+from analyzer.balance.plans import MachineGroup, expectation, fractions, plan_of, rank_times_s
 from analyzer.balance.repository import MachineModel, load_models, save_models
 from analyzer.cli import main
 from analyzer.errors import TracelibError
@@ -20,13 +20,16 @@ MS = 1_000_000
 
 
 def of_parts(name, shared, fixed):
-    parts = (MachinePart(CPU, "work", Formula(shared), None), MachinePart(COM, "sends", None, Formula(fixed)))
-    return MachineModel(name, Formula(f"{shared} + {fixed}"), parts=parts)
+    parts = (MachinePart(CPU, "work", TimeFormula(shared), None), MachinePart(COM, "sends", None, TimeFormula(fixed)))
+    return MachineModel(name, TimeFormula(f"{shared} + {fixed}"), parts=parts)
 
 
 def test_by_hand():
     """W = 8 and 2 s, c = 0.2 and 1.4 s, one machine each: 8 f + 0.2 = 2 (1 - f) + 1.4, so f = 0.32 and T = 2.76."""
-    groups = [Group(of_parts("slow", "8 * n / p", "0.2"), 1), Group(of_parts("fast", "2 * n / p", "1.4"), 1)]
+    groups = [
+        MachineGroup(of_parts("slow", "8 * n / p", "0.2"), 1),
+        MachineGroup(of_parts("fast", "2 * n / p", "1.4"), 1),
+    ]
     assert fractions(groups, 1) == pytest.approx([0.32, 0.68])
     assert rank_times_s(groups, 1, [32, 68], 100) == pytest.approx([2.76, 2.76])
     _, (found,) = plan_of(groups, [100])
@@ -35,7 +38,7 @@ def test_by_hand():
 
 def test_communication_that_grows_with_the_processes_counts():
     """c = 0.1 p: with two machines each it is 0.4 s, and shares are as for the whole program of four processes."""
-    groups = [Group(of_parts("slow", "8 / p", "0.1 * p"), 2), Group(of_parts("fast", "2 / p", "0"), 2)]
+    groups = [MachineGroup(of_parts("slow", "8 / p", "0.1 * p"), 2), MachineGroup(of_parts("fast", "2 / p", "0"), 2)]
     slow, fast = fractions(groups, 1)
     assert 8 * slow + 0.4 == pytest.approx(2 * fast) and 2 * slow + 2 * fast == pytest.approx(1)
 
@@ -50,7 +53,7 @@ def test_all_finish_together_with_all_of_the_work(rows):
 
 
 def test_a_machine_that_would_get_nothing():
-    groups = [Group(of_parts("slow", "8 / p", "9"), 1), Group(of_parts("fast", "2 / p", "0"), 1)]
+    groups = [MachineGroup(of_parts("slow", "8 / p", "9"), 1), MachineGroup(of_parts("fast", "2 / p", "0"), 1)]
     with pytest.raises(TracelibError, match="slow would get no work"):
         fractions(groups, 1)
 
@@ -58,10 +61,10 @@ def test_a_machine_that_would_get_nothing():
 def test_the_interval_is_that_of_the_parts():
     """Independent errors of 0.3 and 0.4 s at an equal share: 0.5 s."""
     parts = (
-        MachinePart(CPU, "work", Formula("4 / p"), None, Formula("0.3")),
-        MachinePart(COM, "sends", None, Formula("1"), Formula("0.4")),
+        MachinePart(CPU, "work", TimeFormula("4 / p"), None, TimeFormula("0.3")),
+        MachinePart(COM, "sends", None, TimeFormula("1"), TimeFormula("0.4")),
     )
-    groups = [Group(MachineModel("m", Formula("4 / p + 1"), parts=parts), 2)]
+    groups = [MachineGroup(MachineModel("m", TimeFormula("4 / p + 1"), parts=parts), 2)]
     found = expectation(groups, 1, [5, 5], 10)
     assert (found.low_s, found.time_s, found.high_s) == pytest.approx((2.5, 3.0, 3.5))
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracelib.schema.shares import MOST_ITEMS, Expectation, Plan, read_plan, split
+from tracelib.schema.shares import MOST_ITEMS, Expectation, SharePlan, read_plan, split
 
 SPEED = st.floats(0.01, 100)
 
@@ -69,7 +69,7 @@ def test_refused_items():
         split(-1, [1])
 
 
-PLAN = Plan((100.0, 300.0), ((1.0, 2.0), (1.0, 4.0)), ((100.0, Expectation(5, 4.5, 6, 8)),))
+PLAN = SharePlan((100.0, 300.0), ((1.0, 2.0), (1.0, 4.0)), ((100.0, Expectation(5, 4.5, 6, 8)),))
 
 
 def test_speeds_between_sizes():
@@ -82,7 +82,7 @@ def test_speeds_between_sizes():
 @given(st.lists(st.lists(SPEED, min_size=3, max_size=3), min_size=1, max_size=4))
 @settings(max_examples=50)
 def test_a_file_has_the_plan(rows):
-    plan = Plan(tuple(float(7 * k) for k in range(len(rows))), tuple(map(tuple, rows)), PLAN.expected)
+    plan = SharePlan(tuple(float(7 * k) for k in range(len(rows))), tuple(map(tuple, rows)), PLAN.expected)
     assert read_plan("# mine\n\n" + plan.text()) == plan
     timed = replace(plan, times=((7.0, (0.5, 0.25, 1 / 3)),))
     assert read_plan(timed.text()) == timed and timed.times_at(7) == (0.5, 0.25, 1 / 3) and timed.times_at(8) is None

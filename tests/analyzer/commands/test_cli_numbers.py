@@ -7,7 +7,7 @@ from paths import EPOCH
 from synthetic import FIRST, WORLD, call, flush, poll, request, write_run
 
 from analyzer.cli import main
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def run(tmp_path):
         call("MPI_Wait", 380, 390, comm=WORLD, peer=0, tag=2),
         call("MPI_Allreduce", 970, 1000, comm=WORLD, sent=8, received=8),
     ]
-    requests = [request(What.RECV_DONE, 300, 490, peer=1, tag=2, bytes=24)]
-    sent = [request(What.SEND_DONE, 350, 390, peer=0, tag=2, bytes=24)]
+    requests = [request(RequestKind.RECV_DONE, 300, 490, peer=1, tag=2, bytes=24)]
+    sent = [request(RequestKind.SEND_DONE, 350, 390, peer=0, tag=2, bytes=24)]
     ranks = [{"calls": rank0, "requests": requests, "command": "./app 1"}, {"calls": rank1, "requests": sent}]
     return write_run(tmp_path, ranks)
 
@@ -142,7 +142,7 @@ def test_unmatched_messages_are_named(tmp_path, capsys):
 
 def test_unmatched_halves_of_a_sendrecv_are_told_apart(tmp_path, capsys):
     calls = [call("MPI_Sendrecv", 10, 20, comm=WORLD, peer=1, tag=3, sent=5, received=7)]
-    received = [request(What.RECEIVED, 10, 20, peer=1, tag=3, bytes=7)]
+    received = [request(RequestKind.RECEIVED, 10, 20, peer=1, tag=3, bytes=7)]
     ranks = [{"calls": calls, "requests": received}, {"calls": [call("MPI_Init", 0, 5)]}]
     path = write_run(tmp_path, ranks)
     assert {(u["side"], u["bytes"]) for u in info(path, capsys)["unmatched"]} == {("send", 5), ("receive", 7)}

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from analyzer.cli import main
-from analyzer.models.composed_models import Composed
+from analyzer.models.composed_models import ComposedModel
 from analyzer.models.study import study
 
 TERMS = "{n,misses}*"
@@ -101,7 +101,7 @@ def test_intervals_hold():
     for _ in range(150):
         frame = table(random, 0.05)
         inner = study(frame, "misses", ["n", "p"], "{n^2/p}*").model
-        both = Composed(study(frame, "time", ["n", "misses"], TERMS).model, {"misses": inner})
+        both = ComposedModel(study(frame, "time", ["n", "misses"], TERMS).model, {"misses": inner})
         said = both.prediction(**at), both.share_prediction("misses", **at)
         truth = 3 * 12 + 12 * 12 / 2, true_part(**at)
         held += [one.interval[0] <= true <= one.interval[1] for one, true in zip(said, truth, strict=True)]

@@ -12,12 +12,12 @@ from analyzer.machine.cfg_text import cfg_text, crashes_dimemas
 from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     CollectiveModel,
+    CpuScheduling,
     Machine,
-    Model,
     Node,
-    Scheduling,
-    Size,
-    Uniform,
+    PhaseModel,
+    PhaseSize,
+    UniformNumber,
     simple_collectives,
 )
 from analyzer.machine.options import read_machine
@@ -49,7 +49,7 @@ def test_a_cfg_becomes_toml_and_a_cfg_again(mapping, tmp_path, capsys):
     lists = "a list of the tasks' nodes and " if mapping != PREDEFINED else ""
     assert said.count("Written: ") == 3 and said.count(f"Dimemas 5.5.0 crashes on {lists}a file of collectives,") == 1
     wanted = read_cfg(tmp_path / "a.cfg")
-    assert wanted.modules and wanted.machine.collectives["Allreduce"].in_model == Model.LINEAR
+    assert wanted.modules and wanted.machine.collectives["Allreduce"].in_model == PhaseModel.LINEAR
     for name in ("b.toml", "c.cfg", "d.toml"):
         assert read_machine(str(tmp_path / name)) == wanted
     assert (tmp_path / "c.collectives.cfg").read_text() == "1 LOG MAX 0 MAX 0.0\n11 LIN MEAN CTE S+R 0.0\n"
@@ -66,7 +66,7 @@ def test_a_cfg_becomes_toml_and_a_cfg_again(mapping, tmp_path, capsys):
 def test_dimemas_gets_its_own_words_for_a_mapping(mapping, ranks, words, tmp_path):
     """It crashes on a list of nodes, and on a file of collectives, which the constant model needs no more than others
     that are all alike. Read again the ranks are on the same nodes."""
-    for models in (None, dict.fromkeys(COLLECTIVE_NAMES, CollectiveModel(*(Model.LOG, Size.PHASE) * 2))):
+    for models in (None, dict.fromkeys(COLLECTIVE_NAMES, CollectiveModel(*(PhaseModel.LOG, PhaseSize.PHASE) * 2))):
         machine = Machine(nodes=(Node(cpus=4),) * 2, mapping=mapping, collectives=models)
         text, collectives = cfg_text(machine, ranks)
         assert collectives == "" and '"configuration files" {"", "", "", ""};;' in text
@@ -115,11 +115,14 @@ def test_mistakes(arguments, says, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"scheduling": Scheduling(slice_ns=1000)}, "no scheduling policies"),
+        ({"scheduling": CpuScheduling(slice_ns=1000)}, "no scheduling policies"),
         ({"synchronous": True}, "no synchronous sends"),
-        ({"node": Node(speed=Uniform(1, 2)), "nodes": (Node(speed=Uniform(1, 2)),)}, "no random parameters"),
+        (
+            {"node": Node(speed=UniformNumber(1, 2)), "nodes": (Node(speed=UniformNumber(1, 2)),)},
+            "no random parameters",
+        ),
         ({"dialect": "thesis"}, "no rules of the thesis"),
-        ({"collectives": simple_collectives(Model.LOG)}, "no collectives of the largest sizes"),
+        ({"collectives": simple_collectives(PhaseModel.LOG)}, "no collectives of the largest sizes"),
         ({"nodes": (Node(links_in=1),)}, "links in one direction only"),
         ({"nodes": (Node(intra_links_out=1),)}, "links in one direction only"),
         ({"nodes": (Node(),), "mappings": ("fill",)}, "of one of several applications"),

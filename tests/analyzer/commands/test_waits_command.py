@@ -103,7 +103,7 @@ def test_what_was_not_recorded_is_said(tmp_path, capsys):
     off = [event(20, schema.TRACING_TYPE, 0), event(40, schema.TRACING_TYPE, 1)]
     barrier = call("MPI_Barrier", 50, 60, comm=WORLD)
     run = write_run(
-        tmp_path, [{"calls": [barrier]}, {"calls": [barrier], "events": off, "state": schema.State.RECORDING}]
+        tmp_path, [{"calls": [barrier]}, {"calls": [barrier], "events": off, "state": schema.ProcessState.RECORDING}]
     )
     reason = "part of the run was not recorded"
     assert f"What ranks waited for is not known everywhere: {reason}." in " ".join(output(capsys, "waits", run).split())

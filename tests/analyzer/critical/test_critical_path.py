@@ -18,7 +18,7 @@ from analyzer.critical.residences import longest_residences
 from analyzer.critical.shares import path_shares
 from analyzer.opening import open_trace
 from analyzer.trace import Communicator
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 LIMIT = LARGE - 1
 DATA = {"comm": 0, "sent": 8, "received": 8}
@@ -315,7 +315,7 @@ def test_a_started_send_is_awaited(tmp_path):
     """Rank 0 starts a large send at 10 and waits for it from 20; the receive is posted at 500."""
     ranks = [
         {"calls": [call("MPI_Isend", 10, 12, comm=WORLD, peer=1, tag=3, sent=LARGE), call("MPI_Wait", 20, 520)],
-         "requests": [request(What.SEND_DONE, 10, 520, peer=1, tag=3, bytes=LARGE)]},
+         "requests": [request(RequestKind.SEND_DONE, 10, 520, peer=1, tag=3, bytes=LARGE)]},
         {"calls": [call("MPI_Recv", 500, 515, comm=WORLD, peer=0, tag=3, received=LARGE)]},
     ]  # fmt: skip
     assert stays(opened(tmp_path, ranks)) == [(0, 500, 1), (500, 520, 0)]
@@ -325,9 +325,9 @@ def test_a_posted_receive_is_awaited(tmp_path):
     """Posted at 10, awaited from 20; sent at 300 by an Isend: the wait is where the receiver waits."""
     ranks = [
         {"calls": [call("MPI_Irecv", 10, 12, comm=WORLD, peer=1, tag=3), call("MPI_Wait", 20, 320)],
-         "requests": [request(What.RECV_DONE, 10, 320, peer=1, tag=3, bytes=8)]},
+         "requests": [request(RequestKind.RECV_DONE, 10, 320, peer=1, tag=3, bytes=8)]},
         {"calls": [call("MPI_Isend", 300, 302, comm=WORLD, peer=0, tag=3, sent=8), call("MPI_Wait", 303, 304)],
-         "requests": [request(What.SEND_DONE, 300, 304, peer=0, tag=3, bytes=8)]},
+         "requests": [request(RequestKind.SEND_DONE, 300, 304, peer=0, tag=3, bytes=8)]},
     ]  # fmt: skip
     found = opened(tmp_path, ranks)
     assert stays(found) == [(0, 300, 1), (300, 320, 0)]
@@ -339,7 +339,7 @@ def test_nonblocking_collectives_by_hand(tmp_path):
     ranks = [
         {"calls": [call("MPI_Iallreduce", enter, enter + 2, comm=WORLD, sent=8, received=8),
                    call("MPI_Wait", enter + 5, done)],
-         "requests": [request(What.COLLECTIVE_DONE, enter, done, peer=-1)]}
+         "requests": [request(RequestKind.COLLECTIVE_DONE, enter, done, peer=-1)]}
         for enter, done in ((10, 430), (400, 420), (50, 415))
     ]  # fmt: skip
     assert stays(opened(tmp_path, ranks)) == [(0, 400, 1), (400, 430, 0)]

@@ -10,8 +10,8 @@ from analyzer.critical.path import critical_path
 from analyzer.opening import open_trace
 from analyzer.program.operation import OperationKind
 from analyzer.replay import program_of
-from analyzer.scheduling.ring import Records, Ring
-from tracelib.schema import What
+from analyzer.scheduling.ring import PriorityRecords, RingProgram
+from tracelib.schema import RequestKind
 
 DATA = {"comm": WORLD, "sent": 8}
 
@@ -69,7 +69,7 @@ def test_by_hand(tmp_path):
 def test_a_path_that_comes_back_into_a_call_has_not_left(tmp_path):
     """Rank 0 sends in MPI_Sendrecv at 100 and waits there for the answer: it is favoured throughout."""
     both = call("MPI_Sendrecv", 100, 250, peer=1, tag=1, **DATA)
-    half = request(What.RECEIVED, 100, 250, comm=WORLD, peer=1, tag=1, bytes=8)
+    half = request(RequestKind.RECEIVED, 100, 250, comm=WORLD, peer=1, tag=1, bytes=8)
     ranks = [
         {"calls": [both, call("MPI_Finalize", 400, 410)], "requests": [half]},
         {"calls": [receive(10, 105, 0), send(240, 245, 0), call("MPI_Finalize", 260, 270)]},
@@ -82,12 +82,12 @@ def test_a_path_that_comes_back_into_a_call_has_not_left(tmp_path):
 def test_of_the_ring_they_are_its_own(tmp_path, tasks):
     """`analyze ring` writes the priorities that the study describes; the path of its run without them finds the same,
     but for the last round, after which nobody waits."""
-    ring = Ring(compute_us=40, demand=60, tasks=tasks, iterations=12)
+    ring = RingProgram(compute_us=40, demand=60, tasks=tasks, iterations=12)
     options = ["--compute", "40us", "--demand", "60", "--tasks", str(tasks), "--iterations", "12"]
     assert main(["ring", *options, "-o", str(tmp_path / "alone.h5"), "-q"]) == 0
     assert main(["critical-path", str(tmp_path / "alone.h5"), "-o", str(tmp_path / "path.dim"), "-q"]) == 0
     found, own = open_trace(str(tmp_path / "path.dim")).program, ring.program()
-    assert found is not None and ring.records is Records.PATH
+    assert found is not None and ring.records is PriorityRecords.PATH
     kinds = [OperationKind.PRIORITY, OperationKind.RECV, OperationKind.SEND]
 
     def steps(program, task):

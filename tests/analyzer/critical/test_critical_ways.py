@@ -12,7 +12,7 @@ from analyzer.critical.path import critical_path
 from analyzer.critical.shares import path_shares
 from analyzer.critical.thread_nodes import NODE, NOTED, NodeTimeline
 from analyzer.opening import open_trace
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 DATA = {"comm": WORLD, "sent": 8, "received": 8}
 WINDOW = [(7, 0, 8, WORLD, 1, 1, 1, b"")]
@@ -50,7 +50,7 @@ def test_failing_polls_wait(tmp_path, name):
     asks = {
         "calls": [call("MPI_Irecv", 10, 12, comm=WORLD, peer=1, tag=3), call(name, 316, 320, **own)],
         "polls": [poll(name, 20, 310, inside=100, count=40)],
-        "requests": [request(What.RECV_DONE, 10, 320, peer=1, tag=3, bytes=8)],
+        "requests": [request(RequestKind.RECV_DONE, 10, 320, peer=1, tag=3, bytes=8)],
     }
     found = found_in(tmp_path, [asks, sends(300)])
     assert stays(found) == [(0, 300, 1, 0), (300, 320, 0, 0)]
@@ -62,7 +62,7 @@ def test_a_poll_that_succeeds_ends_a_wait(tmp_path):
     asks = {
         "calls": [call("MPI_Testsome", 316, 320), call("MPI_Testsome", 716, 720)],
         "polls": [poll("MPI_Testsome", at, at + 290, inside=100, count=40) for at in (20, 325)],
-        "requests": [request(What.RECV_DONE, 10, t, peer=1, tag=3, bytes=8) for t in (320, 720)],
+        "requests": [request(RequestKind.RECV_DONE, 10, t, peer=1, tag=3, bytes=8) for t in (320, 720)],
     }
     sender = {"calls": [*sends(300)["calls"], *sends(700)["calls"]]}
     found = found_in(tmp_path, [asks, sender])
@@ -78,7 +78,7 @@ def test_what_lies_between_polls(tmp_path, count, pause, is_wait):
     asks = {
         "calls": [call("MPI_Test", 1000 + pause, 1020 + pause, comm=WORLD, peer=1, tag=3)],
         "polls": [poll("MPI_Test", 100, 1000, inside=900, count=count)],
-        "requests": [request(What.RECV_DONE, 10, 1020 + pause, peer=1, tag=3, bytes=8)],
+        "requests": [request(RequestKind.RECV_DONE, 10, 1020 + pause, peer=1, tag=3, bytes=8)],
     }
     expected = [(0, 900, 1), (900, 1020 + pause, 0)] if is_wait else [(0, 1020 + pause, 0)]
     assert path_of(tmp_path, [asks, sends(900)]) == expected
@@ -91,7 +91,7 @@ def test_writing_the_buffer_is_no_pause(tmp_path):
         "calls": [call("MPI_Test", 51_300, 51_320, comm=WORLD, peer=1, tag=3)],
         "polls": [poll("MPI_Test", 100, 1000, inside=900, count=1)],
         "events": flush(1100, 51_200),
-        "requests": [request(What.RECV_DONE, 10, 51_320, peer=1, tag=3, bytes=8)],
+        "requests": [request(RequestKind.RECV_DONE, 10, 51_320, peer=1, tag=3, bytes=8)],
     }
     assert path_of(tmp_path, [asks, sends(900)]) == [(0, 900, 1), (900, 51_320, 0)]
 
@@ -100,7 +100,7 @@ def test_a_wait_after_a_poll_that_succeeded_is_another_one(tmp_path):
     """Found at 320, the last poll of all; what is waited for from 322 on was sent at 700."""
     asks = {
         "calls": [call("MPI_Testsome", 20, 320), call("MPI_Wait", 322, 720, comm=WORLD, peer=1, tag=3)],
-        "requests": [request(What.RECV_DONE, 10, t, peer=1, tag=3, bytes=8) for t in (320, 720)],
+        "requests": [request(RequestKind.RECV_DONE, 10, t, peer=1, tag=3, bytes=8) for t in (320, 720)],
     }
     found = found_in(tmp_path, [asks, {"calls": [*sends(300)["calls"], *sends(700)["calls"]]}])
     assert found.nodes.enter[found.nodes.of(0)].tolist() == [0, 20, 322, 720]
@@ -112,7 +112,7 @@ def test_two_kinds_of_polls_in_turns(tmp_path):
         "polls": [
             poll(("MPI_Iprobe", "MPI_Test")[k % 2], 20 + 10 * k, 25 + 10 * k, inside=5, count=1) for k in range(20)
         ],
-        "requests": [request(What.RECV_DONE, 10, 320, peer=1, tag=3, bytes=8)],
+        "requests": [request(RequestKind.RECV_DONE, 10, 320, peer=1, tag=3, bytes=8)],
     }
     assert path_of(tmp_path, [asks, sends(300)]) == [(0, 300, 1), (300, 320, 0)]
 
@@ -136,7 +136,7 @@ def test_a_probe_waits_for_the_message_received_next(tmp_path, name):
 def test_a_matched_probe(tmp_path):
     asks = {
         "calls": [call("MPI_Mprobe", 20, 320, comm=WORLD, peer=1, tag=3), call("MPI_Mrecv", 330, 340)],
-        "requests": [request(What.RECEIVED, 20, 340, peer=1, tag=3, bytes=8)],
+        "requests": [request(RequestKind.RECEIVED, 20, 340, peer=1, tag=3, bytes=8)],
     }
     assert path_of(tmp_path, [asks, sends(300)]) == [(0, 300, 1), (300, 340, 0)]
 
@@ -257,10 +257,10 @@ def test_persistent_collectives(tmp_path):
                    call("MPI_Wait", 12, 30), call("MPI_Start", enter, enter + 1, **DATA),
                    call("MPI_Wait", enter + 2, done)],
          "procedures": ["MPI_Allreduce_init"],
-         "requests": [request(What.COLLECTIVE_STARTED, 10, 0, peer=-1, tag=0, bytes=16),
-                      request(What.COLLECTIVE_DONE, 10, 30, peer=-1, tag=0, bytes=16),
-                      request(What.COLLECTIVE_STARTED, enter, 0, peer=-1, tag=0, bytes=16),
-                      request(What.COLLECTIVE_DONE, enter, done, peer=-1, tag=0, bytes=16)]}
+         "requests": [request(RequestKind.COLLECTIVE_STARTED, 10, 0, peer=-1, tag=0, bytes=16),
+                      request(RequestKind.COLLECTIVE_DONE, 10, 30, peer=-1, tag=0, bytes=16),
+                      request(RequestKind.COLLECTIVE_STARTED, enter, 0, peer=-1, tag=0, bytes=16),
+                      request(RequestKind.COLLECTIVE_DONE, enter, done, peer=-1, tag=0, bytes=16)]}
         for enter, done in ((40, 430), (400, 420))
     ]  # fmt: skip
     assert path_of(tmp_path, ranks) == [(0, 400, 1), (400, 430, 0)]
@@ -272,19 +272,19 @@ def test_partitions_of_threads(tmp_path):
     sender = {
         "calls": [call("MPI_Start", 10, 11, **which), call("MPI_Pready", 40, 41, **which), call("MPI_Wait", 310, 312),
                   call("MPI_Pready", 300, 301, thread=1, **which)],
-        "requests": [request(What.PARTITIONED_SEND_STARTED, 10, 0, peer=0, tag=3, bytes=16),
-                     request(What.PARTITIONED_SEND_DONE, 10, 312, peer=0, tag=3, bytes=16)],
+        "requests": [request(RequestKind.PARTITIONED_SEND_STARTED, 10, 0, peer=0, tag=3, bytes=16),
+                     request(RequestKind.PARTITIONED_SEND_DONE, 10, 312, peer=0, tag=3, bytes=16)],
     }  # fmt: skip
     which["peer"] = 1
     receiver = {
         "calls": [call("MPI_Start", 5, 6, **which), *(call("MPI_Parrived", t, t + 2, **which) for t in (20, 30, 45)),
                   call("MPI_Wait", 60_000, 60_001)],
-        "requests": [request(What.PARTITIONED_RECV_STARTED, 5, 0, peer=1, tag=3, bytes=16),
-                     request(What.PARTITIONED_RECV_DONE, 5, 60_001, peer=1, tag=3, bytes=16)],
+        "requests": [request(RequestKind.PARTITIONED_RECV_STARTED, 5, 0, peer=1, tag=3, bytes=16),
+                     request(RequestKind.PARTITIONED_RECV_DONE, 5, 60_001, peer=1, tag=3, bytes=16)],
     }  # fmt: skip
     assert stays(found_in(tmp_path, [receiver, sender])) == [(0, 40, 1, 0), (40, 60_001, 0, 0)]
     receiver["calls"][1:] = [call("MPI_Wait", 60, 350)]
-    receiver["requests"][1] = request(What.PARTITIONED_RECV_DONE, 5, 350, peer=1, tag=3, bytes=16)
+    receiver["requests"][1] = request(RequestKind.PARTITIONED_RECV_DONE, 5, 350, peer=1, tag=3, bytes=16)
     assert stays(found_in(tmp_path / "waits", [receiver, sender])) == [
         (0, 300, 1, 0), (300, 300, 1, 1), (300, 350, 0, 0),
     ]  # fmt: skip

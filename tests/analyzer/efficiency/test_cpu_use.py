@@ -134,13 +134,13 @@ def kernel(time, off, delay, where, thread=0):
 def slept(delay=2_000):
     """10 us in MPI_Init (asleep for 5), 40 us computing (30 without a CPU), 50 us in a barrier (20 without)."""
     calls = [call("MPI_Init", 0, 10_000), call("MPI_Barrier", 50_000, 100_000)]
-    inside = schema.OffCpu.INSIDE
+    inside = schema.OffCpuState.INSIDE
     return {
         "calls": calls,
         "events": [
-            *kernel(0, 0, min(delay, 0), schema.OffCpu.SHORT),
+            *kernel(0, 0, min(delay, 0), schema.OffCpuState.SHORT),
             *kernel(10_001, 5_000, min(delay, 0), inside),
-            *kernel(50_000, 30_000, delay, schema.OffCpu.OUTSIDE),
+            *kernel(50_000, 30_000, delay, schema.OffCpuState.OUTSIDE),
             *kernel(2_000_000, 20_000, delay, inside),
         ],
     }  # fmt: skip

@@ -19,7 +19,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.waits.analysis import analyze_waits
 from benchmarks.synthetic.run import write_run as write_pattern
-from tracelib.schema import PARAMETER_TYPE, LabelKind, What
+from tracelib.schema import PARAMETER_TYPE, LabelKind, RequestKind
 
 NAMES = ("calls", "messages", "regions", "iterations", "waits", "places")
 
@@ -33,7 +33,7 @@ def by_hand(tmp_path_factory):
     events = [begin(110, 1), event(112, PARAMETER_TYPE, 7, flags=1), begin(115, 2), end(150, 2), end(200, 1)]
     ranks = [
         {"calls": first, "events": events, "labels": [*LABELS, label(LabelKind.PARAMETER, 1, "n")]},
-        {"calls": second, "requests": [request(What.RECV_DONE, 100, 160, peer=0, tag=5, bytes=80)]},
+        {"calls": second, "requests": [request(RequestKind.RECV_DONE, 100, 160, peer=0, tag=5, bytes=80)]},
     ]
     return analyzer.Tables(open_trace(write_run(tmp_path_factory.mktemp("tables"), ranks)))
 

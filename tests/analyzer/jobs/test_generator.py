@@ -8,7 +8,7 @@ from scipy import integrate
 
 from analyzer.errors import TracelibError
 from analyzer.jobs.application import measured_application
-from analyzer.jobs.generator import Design, HyperErlang, generate
+from analyzer.jobs.generator import HyperErlang, WorkloadDesign, generate
 from analyzer.jobs.hpl import SELECTED, grids, selected_s, theoretical_s
 from analyzer.jobs.study import estimates_s, smallest_k
 
@@ -68,7 +68,7 @@ def test_drawn():
 @given(st.floats(0.01, 0.9), st.integers(0, 50))
 @settings(max_examples=25)
 def test_shares_are_exact(share, seed):
-    design = Design(jobs=200, application_jobs=60, load=0.8)
+    design = WorkloadDesign(jobs=200, application_jobs=60, load=0.8)
     work = generate(design, share, seed)
     assert work.share == pytest.approx(share) and work.application.sum() == 60 and len(work) == 200
     assume(share > 0)
@@ -80,14 +80,15 @@ def test_shares_are_exact(share, seed):
 def test_the_sums_of_the_study():
     """Section 3.7 (3): 1674 jobs, more than 3500 h where HPL has 2.2 % of the node time, about 300 h with 30 %."""
     low, high = [
-        np.mean([generate(Design(), share, seed).run_s.sum() / 3600 for seed in range(10)]) for share in (0.022, 0.3)
+        np.mean([generate(WorkloadDesign(), share, seed).run_s.sum() / 3600 for seed in range(10)])
+        for share in (0.022, 0.3)
     ]
     assert low > 3500 and high == pytest.approx(300, rel=0.05)
 
 
 def test_smallest_k():
-    work = generate(Design(), 0.3, 4)
-    for model, deviation in Design().application.deviations.items():
+    work = generate(WorkloadDesign(), 0.3, 4)
+    for model, deviation in WorkloadDesign().application.deviations.items():
         k = smallest_k(work, model, deviation)
         assert not (work.run_s > estimates_s(work, model, deviation, k)).any()
         assert (work.run_s > estimates_s(work, model, deviation, k - 1)).any()
@@ -98,7 +99,7 @@ def test_own_runs(tmp_path):
     path.write_text("nodes,run_s,mine\n2,100,110\n4,50,40\n")
     own = measured_application(path)
     assert own.deviations["mine"] == pytest.approx(np.sqrt(((100 / 110 - 1) ** 2 + (50 / 40 - 1) ** 2) / 2))
-    work = generate(Design(jobs=90, application_jobs=30, application=own), 0.2, 1)
+    work = generate(WorkloadDesign(jobs=90, application_jobs=30, application=own), 0.2, 1)
     assert set(zip(work.nodes[work.application], work.run_s[work.application], strict=True)) == {(2, 100.0), (4, 50.0)}
 
 
@@ -125,7 +126,7 @@ def test_bad_runs(tmp_path, text, said):
 
 def test_bad_designs():
     with pytest.raises(TracelibError, match="5 of 5 jobs"):
-        Design(jobs=5, application_jobs=5)
+        WorkloadDesign(jobs=5, application_jobs=5)
     with pytest.raises(TracelibError, match="up to 7 nodes"):
-        Design(nodes=4)
+        WorkloadDesign(nodes=4)
     assert SELECTED.deviation == 0.136

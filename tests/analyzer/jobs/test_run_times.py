@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from analyzer.cli import main
-from analyzer.jobs.generator import Design, generate
+from analyzer.jobs.generator import WorkloadDesign, generate
 from analyzer.jobs.workload import NodeRange, Workload, node_ranges, run_times
 
 JOB = "{} {} -1 {} {} -1 -1 {} {} -1 1 1 1 1 1 1 -1 -1"
@@ -61,7 +61,7 @@ def test_a_study_draws_the_sums_of_its_workloads(tmp_path, monkeypatch, capsys):
     assert main([*args, "--picture", str(tmp_path / "a.png")]) == 0
     own, others = np.zeros(8), np.zeros(8)
     for seed in (0, 1):
-        workload = generate(Design(60, 19), 0.3, seed)
+        workload = generate(WorkloadDesign(60, 19), 0.3, seed)
         for nodes, run, is_own in zip(workload.nodes, workload.run_s, workload.application, strict=True):
             (own if is_own else others)[nodes] += run / HOUR / 2
     there = (own + others) > 0

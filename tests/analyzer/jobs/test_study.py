@@ -7,16 +7,16 @@ import pandas as pd
 import pytest
 
 from analyzer.cli import main
-from analyzer.jobs.cluster import Policy
-from analyzer.jobs.generator import Design
-from analyzer.jobs.study import Mean, Study, run_study
+from analyzer.jobs.cluster import QueuePolicy
+from analyzer.jobs.generator import WorkloadDesign
+from analyzer.jobs.study import WorkloadMean, WorkloadStudy, run_study
 
 SEEDS = 6
 
 
 @pytest.fixture(scope="module")
 def found():
-    return run_study(Study(Design(), (0.022, 0.3), (1.0, 2.0, 3.0, 4.0), tuple(range(SEEDS))))
+    return run_study(WorkloadStudy(WorkloadDesign(), (0.022, 0.3), (1.0, 2.0, 3.0, 4.0), tuple(range(SEEDS))))
 
 
 def mean_of(rows: pd.DataFrame, name: str, by: str = "policy") -> pd.Series:
@@ -28,8 +28,8 @@ def test_policies_in_order(found, share):
     """Table 5.6: FCFS takes far longer than all others, which are within 3 % of each other."""
     runs, _ = found
     length = mean_of(runs[runs.share == share], "length_h")
-    others = length.drop(Policy.FCFS.value)
-    assert length[Policy.FCFS.value] > 1.3 * others.max() and others.max() < 1.03 * others.min()
+    others = length.drop(QueuePolicy.FCFS.value)
+    assert length[QueuePolicy.FCFS.value] > 1.3 * others.max() and others.max() < 1.03 * others.min()
 
 
 def test_cancellations_fall(found):
@@ -66,9 +66,9 @@ def test_shares_of_node_time_add_up(found):
 
 def test_intervals():
     """The interval of 1, 2, 3 is Student's t with two degrees of freedom, 4.3027, times 1 / sqrt(3)."""
-    mean = Mean.of([1, 2, 3])
+    mean = WorkloadMean.of([1, 2, 3])
     assert mean.value == 2 and mean.half == pytest.approx(4.30265 / np.sqrt(3), rel=1e-4)
-    assert Mean.of([7]) == Mean(7, None)
+    assert WorkloadMean.of([7]) == WorkloadMean(7, None)
 
 
 def test_command(tmp_path, capsys):
@@ -79,7 +79,9 @@ def test_command(tmp_path, capsys):
     assert "none from" in text and "T_AIC against T_theo" in text
     assert main(["schedule", *small, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert data["workloads"] == 2 and {row["policy"] for row in data["runs"]} == {policy.value for policy in Policy}
+    assert data["workloads"] == 2 and {row["policy"] for row in data["runs"]} == {
+        policy.value for policy in QueuePolicy
+    }
     assert all(row["length_h"]["ci95"] > 0 for row in data["runs"])
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.jobs.cluster import Policy, schedule
-from analyzer.jobs.swf import Field, Log, Status, read_swf, usable_jobs, with_waits, write_swf
+from analyzer.jobs.cluster import QueuePolicy, schedule
+from analyzer.jobs.swf import JobLog, JobStatus, SwfField, read_swf, usable_jobs, with_waits, write_swf
 
 LOG = """; Version: 2.2
 ; MaxNodes: 4
@@ -28,7 +28,7 @@ def test_what_a_log_says(tmp_path):
     path.write_text(LOG)
     log = read_swf(path)
     assert log.rows.shape == (4, 18) and log.nodes == 8 and log.bad_lines == ""
-    assert log.rows[0, Field.CPU_TIME] == 12.5 and log.comments[-1] == (2, "; in between")
+    assert log.rows[0, SwfField.CPU_TIME] == 12.5 and log.comments[-1] == (2, "; in between")
     found = usable_jobs(log, 8)
     assert found.row.tolist() == [0, 2] and found.workload.nodes.tolist() == [4, 8]
     assert found.requested_s.tolist() == [200, 50] and found.asked == 1
@@ -55,7 +55,7 @@ COMMENT = st.text("ab ;:3é", max_size=9)
 @settings(max_examples=100)
 def test_any_log_comes_back(tmp_path_factory, rows, comments):
     at = sorted((min(before, len(rows)), f";{text}") for before, text in comments)
-    log = Log(np.array(rows, float), tuple(at))
+    log = JobLog(np.array(rows, float), tuple(at))
     path = tmp_path_factory.mktemp("swf") / "any.swf"
     write_swf(log, path)
     again = read_swf(path)
@@ -86,7 +86,7 @@ def test_simulated(tmp_path):
     path.write_text("; MaxProcs: 8\n" + row.format(1, 0, 100, 100) + row.format(2, 10, 50, 20))
     log = read_swf(path)
     found = usable_jobs(log, 8)
-    outcome = schedule(found.workload, 8, Policy.FCFS, found.requested_s)
+    outcome = schedule(found.workload, 8, QueuePolicy.FCFS, found.requested_s)
     rows = with_waits(log, found.row, outcome).rows
-    assert rows[:, Field.WAIT].tolist() == [0, 90] and rows[:, Field.RUN].tolist() == [100, 20]
-    assert rows[:, Field.STATUS].tolist() == [Status.COMPLETED, Status.CANCELLED]
+    assert rows[:, SwfField.WAIT].tolist() == [0, 90] and rows[:, SwfField.RUN].tolist() == [100, 20]
+    assert rows[:, SwfField.STATUS].tolist() == [JobStatus.COMPLETED, JobStatus.CANCELLED]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memory_trace import MemoryTrace
 from planted_network import LATENCY_NS, NS_PER_BYTE, SEND_NS, Planted, both_ways, nodes
 
-from analyzer.loggp.fastest import BATCHES, NEVER, Fastest
+from analyzer.loggp.fastest import BATCHES, NEVER, FastestMessages
 from analyzer.loggp.observed import ENOUGH, observe
 from analyzer.parallel import Team
 from analyzer.trace import NodeClock
@@ -189,7 +189,7 @@ def test_a_team_finds_what_one_finds():
 def test_the_fastest_in_any_two_parts(rows, cut):
     """Against a list; splitting the messages among two that meet afterwards changes nothing."""
     table = np.array(rows, np.int64).reshape(-1, 4)
-    parts = [Fastest(), Fastest()]
+    parts = [FastestMessages(), FastestMessages()]
     for part, chosen in zip(parts, (table[:cut], table[cut:]), strict=True):
         part.add(*chosen.T)
     parts[0].take(parts[1])

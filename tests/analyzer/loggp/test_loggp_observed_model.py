@@ -3,7 +3,7 @@
 import pytest
 
 from analyzer.loggp.model import LoOgGP
-from analyzer.loggp.observed import Range, SizeClass, Way
+from analyzer.loggp.observed import BoundedEstimate, MessageWay, SizeClass
 from analyzer.loggp.observed_model import model_of
 
 
@@ -13,13 +13,13 @@ def size_class(size, time, overhead=None, trust="good"):
 
 
 def way(*classes):
-    return Way("intra", 300, 300, 300, 0, 0.0, classes)
+    return MessageWay("intra", 300, 300, 300, 0, 0.0, classes)
 
 
 THREE = way(
-    size_class(1, Range(2e-6, 1.9e-6, 2.2e-6), Range(0.5e-6, 0.5e-6, 0.6e-6)),
-    size_class(1001, Range(4e-6, 3.9e-6, 4.1e-6), Range(1.5e-6, 1.5e-6, 1.5e-6)),
-    size_class(11001, Range(34e-6, 33e-6, 35e-6), Range(31.5e-6, 31.5e-6, 32e-6)),
+    size_class(1, BoundedEstimate(2e-6, 1.9e-6, 2.2e-6), BoundedEstimate(0.5e-6, 0.5e-6, 0.6e-6)),
+    size_class(1001, BoundedEstimate(4e-6, 3.9e-6, 4.1e-6), BoundedEstimate(1.5e-6, 1.5e-6, 1.5e-6)),
+    size_class(11001, BoundedEstimate(34e-6, 33e-6, 35e-6), BoundedEstimate(31.5e-6, 31.5e-6, 32e-6)),
 )
 
 
@@ -53,13 +53,15 @@ def test_intervals_hold_every_line_through_the_ranges():
 
 
 def test_without_mpi_send_the_overhead_may_be_anything_up_to_the_way():
-    model = model_of(way(size_class(1, Range(2e-6, 2e-6, 3e-6)), size_class(1001, Range(4e-6, 4e-6, 4e-6))))
+    model = model_of(
+        way(size_class(1, BoundedEstimate(2e-6, 2e-6, 3e-6)), size_class(1001, BoundedEstimate(4e-6, 4e-6, 4e-6)))
+    )
     assert model.overhead(500) == 0
     assert model.intervals[0].overhead.start_ci == (pytest.approx(-0.0), pytest.approx(3e-6))
 
 
 def test_what_is_not_trusted_is_left_out():
-    wrong = size_class(100, Range(9e-6, 1e-6, 99e-6), trust="no")
+    wrong = size_class(100, BoundedEstimate(9e-6, 1e-6, 99e-6), trust="no")
     assert model_of(way(THREE.classes[0], wrong, THREE.classes[1])).time(100) == pytest.approx(2.198e-6)
     assert model_of(way(THREE.classes[0], wrong)) is None
     assert model_of(way()) is None

@@ -8,7 +8,7 @@ from random_replays import BYTE_A_NS
 
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg_text import cfg_text
-from analyzer.machine.description import Exponential, Gaussian, Network, Node, Scheduling, Uniform
+from analyzer.machine.description import CpuScheduling, ExponentialNumber, GaussianNumber, Network, Node, UniformNumber
 from analyzer.machine.drawn_numbers import with_counts
 from analyzer.machine.parameters import PARAMETERS, vary
 from analyzer.machine.toml import machine_of
@@ -25,14 +25,14 @@ def computing(ranks, ns=100):
 def test_each_number_is_as_likely():
     """400 machines: of 1 to 4 CPUs each number comes 100 times, give or take 5 standard deviations (43)."""
     found = Counter(
-        with_counts(Machine(nodes=(Node(cpus=Uniform(1, 4)),), seed=k), 1).nodes[0].cpus for k in range(400)
+        with_counts(Machine(nodes=(Node(cpus=UniformNumber(1, 4)),), seed=k), 1).nodes[0].cpus for k in range(400)
     )
     assert sorted(found) == [1, 2, 3, 4]
     assert all(abs(n - 100) < 43 for n in found.values())
 
 
 def test_counts_take_the_nearest_number_from_1():
-    for law, least in ((Gaussian(2.0, 3.0), 1), (Exponential(4.6, 2.0), 5), (Uniform(0, 1), 1)):
+    for law, least in ((GaussianNumber(2.0, 3.0), 1), (ExponentialNumber(4.6, 2.0), 5), (UniformNumber(0, 1), 1)):
         drawn = [with_counts(Machine(networks=(Network(buses=law),), seed=k), 1).networks[0].buses for k in range(200)]
         assert min(drawn) == least and all(isinstance(n, int) for n in drawn)
 
@@ -41,12 +41,12 @@ def test_the_cpus_decide():
     """12 ranks compute 100 ns each on as many CPUs as were drawn; each node has its own number."""
     times = set()
     for seed in range(40):
-        machine = Machine(nodes=(Node(cpus=Uniform(1, 4)),), mapping=(0,) * 12, seed=seed)
+        machine = Machine(nodes=(Node(cpus=UniformNumber(1, 4)),), mapping=(0,) * 12, seed=seed)
         cpus = with_counts(machine, 12).nodes[0].cpus
         assert simulate(computing(12), machine).end_ns == 100 * 12 // cpus
         times.add(cpus)
     assert times == {1, 2, 3, 4}
-    two = with_counts(Machine(nodes=(Node(cpus=Uniform(1, 99)),) * 2), 2).nodes
+    two = with_counts(Machine(nodes=(Node(cpus=UniformNumber(1, 99)),) * 2), 2).nodes
     assert two[0].cpus != two[1].cpus
 
 
@@ -71,14 +71,17 @@ def test_without_variance_it_is_the_machine_itself():
     times = {"slice_ns": 3, "context_switch_ns": 2, "busy_wait_ns": 4, "least_run_ns": 1}
     plain = Machine(
         nodes=(node,) * 2, networks=(Network(BYTE_A_NS / 10, 1),), mapping="round-robin",
-        scheduling=Scheduling(**times), eager_limit=5,
+        scheduling=CpuScheduling(**times), eager_limit=5,
     )  # fmt: skip
     drawn = replace(
         plain,
-        nodes=(replace(node, cpus=Uniform(1, 1), links_out=Gaussian(1, 0), links_in=Exponential(2, 0)),) * 2,
-        networks=(Network(BYTE_A_NS / 10, Uniform(1, 1)),),
-        scheduling=Scheduling(**{name: Uniform(ns, ns) for name, ns in times.items()}),
-        eager_limit=Uniform(5, 5),
+        nodes=(
+            replace(node, cpus=UniformNumber(1, 1), links_out=GaussianNumber(1, 0), links_in=ExponentialNumber(2, 0)),
+        )
+        * 2,
+        networks=(Network(BYTE_A_NS / 10, UniformNumber(1, 1)),),
+        scheduling=CpuScheduling(**{name: UniformNumber(ns, ns) for name, ns in times.items()}),
+        eager_limit=UniformNumber(5, 5),
     )
     a, b = (simulate(Program.from_streams(ring), machine, times=True, transfers=True) for machine in (plain, drawn))
     assert (a.times == b.times).all() and (a.transfers == b.transfers).all() and (a.usage == b.usage).all()
@@ -87,7 +90,7 @@ def test_without_variance_it_is_the_machine_itself():
 
 def test_slices_are_drawn_anew():
     """Two ranks of 10 us take turns of 0 to 2 us on a CPU, 1 us on average: some 20 switches, not the same twice."""
-    machine = Machine(nodes=(Node(cpus=1),), scheduling=Scheduling(slice_ns=Uniform(0, 2000)))
+    machine = Machine(nodes=(Node(cpus=1),), scheduling=CpuScheduling(slice_ns=UniformNumber(0, 2000)))
     found = [simulate(computing(2, 10_000), replace(machine, seed=seed)) for seed in range(60)]
     switches = [int(one.usage["switches"].sum()) for one in found]
     assert len({int(one.usage["end"].min()) for one in found}) > 50
@@ -100,7 +103,7 @@ def test_the_eager_limit_is_drawn_for_each_send():
     sends = [{"kind": OperationKind.SEND, "peer": 1, "tag": k, "bytes": 100} for k in range(300)]
     receives = [{"kind": OperationKind.RECV, "peer": 0, "tag": k, "burst": 10} for k in range(300)]
     program = Program.from_streams([operations(*sends), operations(*receives)])
-    found = simulate(program, Machine(eager_limit=Uniform(0, 400)), times=True)
+    found = simulate(program, Machine(eager_limit=UniformNumber(0, 400)), times=True)
     waited = found.times["end"][:300] > found.times["begin"][:300]
     assert 50 < waited.sum() < 100
 
@@ -113,14 +116,17 @@ def test_files():
         "scheduling": {"policy": "rr", "slice_us": {"uniform": [1, 3]}, "busy_wait_us": {"gaussian": [2, 1]}},
     }
     machine = machine_of(text)
-    assert (machine.eager_limit, machine.node.cpus) == (Uniform(1024, 65536), Uniform(1, 4))
-    assert (machine.node.links_in, machine.networks[0].buses) == (Gaussian(2, 1), Exponential(1, 3))
-    assert (machine.scheduling.slice_ns, machine.scheduling.busy_wait_ns) == (Uniform(1000, 3000), Gaussian(2000, 1000))
+    assert (machine.eager_limit, machine.node.cpus) == (UniformNumber(1024, 65536), UniformNumber(1, 4))
+    assert (machine.node.links_in, machine.networks[0].buses) == (GaussianNumber(2, 1), ExponentialNumber(1, 3))
+    assert (machine.scheduling.slice_ns, machine.scheduling.busy_wait_ns) == (
+        UniformNumber(1000, 3000),
+        GaussianNumber(2000, 1000),
+    )
     assert [PARAMETERS[name].get(machine) for name in ("cpus", "buses", "eager")] == [2.5, 4.0, 33280.0]
-    assert vary(machine, {"cpus": 5, "eager": 66560}).node.cpus == Uniform(2, 8)
-    assert vary(machine, {"eager": 66560}).eager_limit == Uniform(2048, 131072)
+    assert vary(machine, {"cpus": 5, "eager": 66560}).node.cpus == UniformNumber(2, 8)
+    assert vary(machine, {"eager": 66560}).eager_limit == UniformNumber(2048, 131072)
     with pytest.raises(TracelibError, match="random"):
-        cfg_text(Machine(node=Node(cpus=Uniform(1, 2))), 2)
+        cfg_text(Machine(node=Node(cpus=UniformNumber(1, 2))), 2)
 
 
 @pytest.mark.parametrize(

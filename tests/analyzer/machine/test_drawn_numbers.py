@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import numpy as np
 
-from analyzer.machine.description import Level, Machine, Network, Node, Scheduling
-from analyzer.machine.drawn_numbers import Numbers
+from analyzer.machine.description import CpuScheduling, Machine, Network, Node, PriorityLevel
+from analyzer.machine.drawn_numbers import ParameterNumbering
 
 ALL = {
     "speed": [1, 6], "latency_s": [2, 7], "intra_latency_s": [3, 8], "intra_bandwidth_mb": [4, 9],
@@ -19,7 +19,7 @@ ALL = {
 
 
 def test_numbers():
-    numbers = Numbers(nodes=2, networks=3, levels=2)
+    numbers = ParameterNumbering(nodes=2, networks=3, levels=2)
     assert {name: numbers.of_each(name).tolist() for name in ALL} == ALL
     assert {name: [numbers.of(name, k) for k in range(len(found))] for name, found in ALL.items()} == ALL
 
@@ -30,14 +30,19 @@ def test_each_is_one_parameter():
 
 
 def test_of_a_machine():
-    level = Level(1, 0, 0)
-    machine = Machine(networks=(Network(),) * 3, scheduling=Scheduling(levels=(level, level)))
-    assert Numbers.of_machine(machine, ranks=2) == Numbers(nodes=2, networks=3, levels=2)
+    level = PriorityLevel(1, 0, 0)
+    machine = Machine(networks=(Network(),) * 3, scheduling=CpuScheduling(levels=(level, level)))
+    assert ParameterNumbering.of_machine(machine, ranks=2) == ParameterNumbering(nodes=2, networks=3, levels=2)
 
 
 def test_all_that_may_be_random():
     """Every field that may have a law has a number."""
-    random = {f.name for kind in (Node, Network, Machine, Scheduling, Level) for f in fields(kind) if _is_quantity(f)}
+    random = {
+        f.name
+        for kind in (Node, Network, Machine, CpuScheduling, PriorityLevel)
+        for f in fields(kind)
+        if _is_quantity(f)
+    }
     assert random == set(ALL)
 
 

@@ -5,23 +5,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import Module, read_cfg
+from analyzer.machine.cfg import CfgModule, read_cfg
 from analyzer.machine.cfg_collectives import read_collectives
 from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.description import (
     SPIN,
     TABLE_9,
     CollectiveModel,
-    Exponential,
-    Gaussian,
+    CostPiece,
+    ExponentialNumber,
+    GaussianNumber,
     Machine,
-    Model,
     Network,
     Node,
-    Piece,
-    Priority,
-    Size,
-    Uniform,
+    PhaseModel,
+    PhaseSize,
+    PrioritySource,
+    UniformNumber,
     simple_collectives,
 )
 from analyzer.machine.policies import POLICIES, options_of, policy_of
@@ -70,14 +70,16 @@ def test_toml(tmp_path):
     path.write_text(CLUSTER)
     machine = read_toml(path)
     first, second, third = machine.nodes
-    assert first == second == Node(cpus=2, latency_s=1e-5, intra_latency_s=Uniform(1e-6, 2e-6))
+    assert first == second == Node(cpus=2, latency_s=1e-5, intra_latency_s=UniformNumber(1e-6, 2e-6))
     assert (third.speed, third.links_out, third.links_in) == (0.5, 1, 1)
-    assert third.latency_s == Gaussian(1e-5, 1e-6)
-    assert third.wan_latency_s == Exponential(5e-6, 2e-6)
+    assert third.latency_s == GaussianNumber(1e-5, 1e-6)
+    assert third.wan_latency_s == ExponentialNumber(5e-6, 2e-6)
     assert machine.networks == (Network(100.0, 4),)
     assert machine.place(4) == [0, 0, 1, 2]
     assert (machine.dialect, machine.eager_limit, machine.seed) == ("thesis", 32768, 7)
-    assert machine.collectives["Bcast"] == CollectiveModel(Model.LINEAR, Size.MAX, Model.CONSTANT, Size.SUM)
+    assert machine.collectives["Bcast"] == CollectiveModel(
+        PhaseModel.LINEAR, PhaseSize.MAX, PhaseModel.CONSTANT, PhaseSize.SUM
+    )
     assert machine.collectives["Barrier"] == TABLE_9["Barrier"]
     assert (machine.scheduling.slice_ns, machine.scheduling.context_switch_ns) == (500_000, 2000)
 
@@ -193,7 +195,7 @@ def test_who_polls_takes_turns():
 
 def test_options_of_a_policy():
     policy = policy_of({"policy": "svr4", "levels": [[10, 1, 0], [20, 1, 0]], "base": 1, "least_run_us": 3})
-    assert policy.priority == Priority.SVR4
+    assert policy.priority == PrioritySource.SVR4
     assert [level.quantum_ns for level in policy.levels] == [10_000, 20_000]
     assert policy.least_run_ns == 3000
 
@@ -238,15 +240,17 @@ def test_cfg(tmp_path):
     (tmp_path / "comm.cfg").write_text("11 LOG MAX LOG MAX 0.0\n8 LIN MIN LIN 2MAX 0\n")
     found = read_cfg(tmp_path / "m.cfg")
     machine = found.machine
-    assert found.modules == (Module(60000019, 2, 2.0),)
+    assert found.modules == (CfgModule(60000019, 2, 2.0),)
     assert machine.networks == (Network(100.0, 8),)
     assert machine.wan_bandwidth_mb == 2.5
     first, _, third = machine.nodes
     assert (first.cpus, first.intra_bandwidth_mb, first.links_in, first.half_duplex) == (4, 200.0, 1, False)
     assert (third.speed, third.links_in, third.links_out, third.half_duplex) == (2.0, 1, 1, True)
     assert machine.place(4) == [0, 0, 1, 2]
-    assert machine.collectives["Alltoall"] == CollectiveModel(Model.LINEAR, Size.MIN, Model.LINEAR, Size.TWICE_MAX)
-    assert machine.collectives["Barrier"] == CollectiveModel(in_size=Size.PHASE, out_size=Size.PHASE)
+    assert machine.collectives["Alltoall"] == CollectiveModel(
+        PhaseModel.LINEAR, PhaseSize.MIN, PhaseModel.LINEAR, PhaseSize.TWICE_MAX
+    )
+    assert machine.collectives["Barrier"] == CollectiveModel(in_size=PhaseSize.PHASE, out_size=PhaseSize.PHASE)
     assert machine.dialect == "dimemas-5.5"
 
 
@@ -401,8 +405,8 @@ nodes = st.builds(
     cpus=st.integers(1, 64), speed=st.floats(0.01, 100), latency_s=numbers, intra_latency_s=numbers,
     intra_bandwidth_mb=numbers, wan_latency_s=numbers, intra_buses=st.integers(0, 9),
 )  # fmt: skip
-sizes = st.sampled_from([size for size in Size if size != Size.PHASE])
-models = st.builds(CollectiveModel, *[st.sampled_from(Model), sizes] * 2)
+sizes = st.sampled_from([size for size in PhaseSize if size != PhaseSize.PHASE])
+models = st.builds(CollectiveModel, *[st.sampled_from(PhaseModel), sizes] * 2)
 
 
 @settings(max_examples=60)
@@ -422,16 +426,16 @@ def test_what_is_written_as_cfg_is_read_again(tmp_path_factory, nodes, bandwidth
     assert found.nodes == machine.nodes
     assert (found.networks, found.place(ranks)) == (machine.networks, machine.place(ranks))
     assert found.collectives["Reduce"] == model
-    assert found.collectives["Bcast"] == CollectiveModel(in_size=Size.PHASE, out_size=Size.PHASE)
+    assert found.collectives["Bcast"] == CollectiveModel(in_size=PhaseSize.PHASE, out_size=PhaseSize.PHASE)
 
 
 @pytest.mark.parametrize(
     ("says", "machine"),
     [
-        ("random", Machine(node=Node(speed=Uniform(1, 2)))),
-        ("random", Machine(networks=(Network(buses=Uniform(1, 2)),))),
-        ("measured", Machine(networks=(Network(pieces=(Piece(0, wire=5),)),))),
-        ("measured", Machine(node=Node(intra=(Piece(0, wire=5),)))),
+        ("random", Machine(node=Node(speed=UniformNumber(1, 2)))),
+        ("random", Machine(networks=(Network(buses=UniformNumber(1, 2)),))),
+        ("measured", Machine(networks=(Network(pieces=(CostPiece(0, wire=5),)),))),
+        ("measured", Machine(node=Node(intra=(CostPiece(0, wire=5),)))),
         ("one direction", Machine(node=Node(links_in=1))),
         ("one direction", Machine(node=Node(links_out=2))),
         ("one direction", Machine(node=Node(intra_links_out=2))),
@@ -439,7 +443,7 @@ def test_what_is_written_as_cfg_is_read_again(tmp_path_factory, nodes, bandwidth
         ("eager", Machine(eager_limit=1024)),
         ("synchronous", Machine(synchronous=True)),
         ("thesis", Machine(dialect="thesis")),
-        ("largest", Machine(collectives=simple_collectives(Model.LOG))),
+        ("largest", Machine(collectives=simple_collectives(PhaseModel.LOG))),
     ],
 )
 def test_what_a_cfg_cannot_say_is_refused(says, machine):
@@ -482,7 +486,7 @@ def collectives_of(tmp_path, machine, lines):
 
 def test_all_forms_of_lines_of_collectives_say_the_same(tmp_path):
     """With one machine, whatever is between machines is nowhere; the last line of an operation counts."""
-    log = CollectiveModel(Model.LOG, Size.MAX, Model.NONE, Size.MAX)
+    log = CollectiveModel(PhaseModel.LOG, PhaseSize.MAX, PhaseModel.NONE, PhaseSize.MAX)
     lines = ("0 LOG MAX 0 MAX 0", "Machine globalop: 0 0 LOG MAX 0 MAX", "machine  globalop:0 00 log max 0 max")
     for line in lines:
         found = collectives_of(tmp_path, ONE_MACHINE, f"{line}\r\nExternal globalop: 8 LIN MAX LIN MAX\n// none\n")

@@ -5,7 +5,7 @@ import pytest
 from analyzer.errors import TracelibError
 from analyzer.machine.cfg import read_cfg
 from analyzer.machine.cfg_text import cfg_text
-from analyzer.machine.description import FileSystem, Gaussian, Machine, Uniform
+from analyzer.machine.description import FileSystem, GaussianNumber, Machine, UniformNumber
 from analyzer.machine.toml import machine_of
 
 NODE = """#DIMEMAS_CONFIGURATION
@@ -24,7 +24,7 @@ def test_all_keys():
         "latency_us": 500, "read_bandwidth_mb": 300, "write_bandwidth_mb": {"uniform": [50, 100]}, "servers": 4,
         "block_bytes": 4096, "open_us": 1000, "close_us": 200, "sync_us": {"gaussian": [100, 10]},
     }  # fmt: skip
-    found = FileSystem(5e-4, 300.0, Uniform(50.0, 100.0), 4, 4096, 1e-3, 2e-4, Gaussian(1e-4, 1e-5))
+    found = FileSystem(5e-4, 300.0, UniformNumber(50.0, 100.0), 4, 4096, 1e-3, 2e-4, GaussianNumber(1e-4, 1e-5))
     assert machine_of({"files": given}).files == found
 
 
@@ -92,7 +92,7 @@ def test_a_cfg_says_the_same(tmp_path, files):
         (FileSystem(1e-3, 1.0, 2.0), "bandwidth of writing"),
         (FileSystem(1e-3, open_s=1.0), "open, close and sync"),
         (FileSystem(), "file system that takes no time"),
-        (FileSystem(Uniform(1.0, 2.0)), "random parameters"),
+        (FileSystem(UniformNumber(1.0, 2.0)), "random parameters"),
     ],
 )
 def test_what_a_cfg_cannot_say(files, says):

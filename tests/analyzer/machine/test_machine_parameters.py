@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
 from analyzer.machine.description import (
-    Exponential,
+    CostPiece,
+    CpuScheduling,
+    ExponentialNumber,
     FileSystem,
-    Gaussian,
+    GaussianNumber,
     Machine,
     Network,
     Node,
-    Piece,
-    Scheduling,
-    Uniform,
+    UniformNumber,
 )
 from analyzer.machine.parameters import _TABLES, PARAMETERS, parameter, setting_of, value_of, vary
 from analyzer.machine.policies import POLICIES, options_of, policy_of
@@ -30,7 +30,7 @@ from analyzer.replay.simulate import simulate
 MB = 1 << 20
 DECAY = policy_of({"policy": "decay"})
 MEASURED = Machine(
-    networks=(Network(pieces=(Piece(0, 100, 0, 2000, 1, 300, 0.5), Piece(4096, 200, 0, 5000, 2, 0, 2))),)
+    networks=(Network(pieces=(CostPiece(0, 100, 0, 2000, 1, 300, 0.5), CostPiece(4096, 200, 0, 5000, 2, 0, 2))),)
 )
 
 
@@ -97,7 +97,7 @@ def test_no_number_is_forgotten():
     }  # fmt: skip
     uses_all = replace(Machine.ideal(), scheduling=DECAY, files=FileSystem())
     for table, part in (
-        ("node", Node()), ("network", Network()), ("scheduling", Scheduling()), ("files", FileSystem()),
+        ("node", Node()), ("network", Network()), ("scheduling", CpuScheduling()), ("files", FileSystem()),
     ):  # fmt: skip
         numbers = [f.name for f in fields(part) if isinstance(getattr(part, f.name), int | float)]
         for name in set(numbers) - no_quantities:
@@ -134,9 +134,9 @@ def test_nodes_that_differ_and_distributions_keep_their_proportions():
     assert parameter("speed").get(machine) == 2
     assert [n.speed for n in vary(machine, {"speed": 4}).nodes] == [2, 6]
     for law, doubled, mean in (
-        (Uniform(1, 3), Uniform(2, 6), 2),
-        (Gaussian(2, 1), Gaussian(4, 2), 2),
-        (Exponential(1, 3), Exponential(2, 6), 4),
+        (UniformNumber(1, 3), UniformNumber(2, 6), 2),
+        (GaussianNumber(2, 1), GaussianNumber(4, 2), 2),
+        (ExponentialNumber(1, 3), ExponentialNumber(2, 6), 4),
     ):
         random = Machine(node=Node(latency_s=law))
         assert parameter("latency").get(random) == mean

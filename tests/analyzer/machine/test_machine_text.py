@@ -13,16 +13,16 @@ from analyzer.machine.description import (
     DIALECTS,
     TABLE_9,
     CollectiveModel,
-    Exponential,
+    CostPiece,
+    ExponentialNumber,
     FileSystem,
-    Gaussian,
+    GaussianNumber,
     Machine,
-    Model,
     Network,
     Node,
-    Piece,
-    Size,
-    Uniform,
+    PhaseModel,
+    PhaseSize,
+    UniformNumber,
 )
 from analyzer.machine.policies import POLICIES, options_of, policy_of
 from analyzer.machine.toml import TABLES, machine_of
@@ -30,19 +30,19 @@ from analyzer.machine.toml_text import machine_text
 
 number = st.just(0.0) | st.floats(1e-9, 1e6)
 whole = st.integers(0, 9)
-uniform = st.tuples(number, number).map(lambda ends: Uniform(*sorted(ends)))
-drawn = uniform | st.builds(Gaussian, number, number) | st.builds(Exponential, number, number)
+uniform = st.tuples(number, number).map(lambda ends: UniformNumber(*sorted(ends)))
+drawn = uniform | st.builds(GaussianNumber, number, number) | st.builds(ExponentialNumber, number, number)
 quantity, count = number | drawn, whole | drawn
 piece = st.tuples(*[number] * 6)
 pieces = st.lists(st.tuples(st.integers(1, 10**9), piece), max_size=3, unique_by=lambda row: row[0]).map(
-    lambda rows: tuple(Piece(size, *costs) for size, costs in [(0, (1.0,) * 6), *sorted(rows)])
+    lambda rows: tuple(CostPiece(size, *costs) for size, costs in [(0, (1.0,) * 6), *sorted(rows)])
 )
 maybe_pieces = st.just(()) | pieces
 node = st.builds(
     Node, st.integers(1, 9) | drawn, quantity, quantity, quantity, quantity, quantity, count, count, st.booleans(),
     count, count, count, whole, maybe_pieces,
 )  # fmt: skip
-row = st.builds(CollectiveModel, *[st.sampled_from(kind) for kind in (Model, Size, Model, Size)])
+row = st.builds(CollectiveModel, *[st.sampled_from(kind) for kind in (PhaseModel, PhaseSize, PhaseModel, PhaseSize)])
 rows = st.dictionaries(st.sampled_from(COLLECTIVE_NAMES), row)
 tables = st.sampled_from([table() for table in TABLES.values()])
 collectives = st.none() | rows.filter(bool) | st.builds(lambda table, other: {**table, **other}, tables, rows)

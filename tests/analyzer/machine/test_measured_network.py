@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analyzer.loggp.lines import Line
-from analyzer.loggp.model import Interval, LoOgGP
+from analyzer.loggp.lines import CostLine
+from analyzer.loggp.model import LoOgGP, SizeInterval
 from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.measured_network import costs_of
 from analyzer.machine.toml import read_toml
@@ -14,15 +14,15 @@ from analyzer.replay.simulate import simulate
 
 
 def line(start, slope):
-    return Line(start, slope, (start, start), (slope, slope))
+    return CostLine(start, slope, (start, start), (slope, slope))
 
 
 MODEL = LoOgGP(
     5e-6,
     (5e-6, 5e-6),
     (
-        Interval(1, 4000, line(1e-6, 1e-10), line(2e-6, 3e-10)),
-        Interval(4200, 1 << 20, line(3e-6, 2e-10), line(9e-6, 8e-10)),
+        SizeInterval(1, 4000, line(1e-6, 1e-10), line(2e-6, 3e-10)),
+        SizeInterval(4200, 1 << 20, line(3e-6, 2e-10), line(9e-6, 8e-10)),
     ),
 )
 SIZES = [0, 1, 100, 4000, 4100, 4101, 4200, 65536, 1 << 20, 1 << 22]

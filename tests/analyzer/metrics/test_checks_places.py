@@ -7,7 +7,7 @@ from synthetic import WORLD, call, request, write_run
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.trace import Leftovers
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 MAIN = ("main", 40)
 PAIR = {"comm": WORLD, "tag": 3}
@@ -23,7 +23,7 @@ def test_unmatched_calls(tmp_path, capsys):
     """Two sends from one line and one from another; a receive by a request that MPI_Irecv posted."""
     sends = [call("MPI_Send", t, t + 5, peer=1, sent=8, **PAIR) for t in (10, 20, 30)]
     posted = [call("MPI_Irecv", 50, 55, peer=1, **PAIR), call("MPI_Wait", 60, 70)]
-    of = [request(What.RECV_DONE, 50, 70, peer=1, tag=3, bytes=8)]
+    of = [request(RequestKind.RECV_DONE, 50, 70, peer=1, tag=3, bytes=8)]
     ranks = [
         placed({"calls": sends + posted, "requests": of},
                [(MAIN, ("halo", 7)), (MAIN, ("halo", 7)), (MAIN, ("halo", 9)), (MAIN,), (("main", 41),)]),

@@ -14,7 +14,7 @@ from synthetic import WORLD, call, write_run
 from analyzer.cli import main
 from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError
-from analyzer.machine.description import Machine, Node, Priority, Scheduling
+from analyzer.machine.description import CpuScheduling, Machine, Node, PrioritySource
 from analyzer.machine.options import read_machine
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
@@ -44,7 +44,7 @@ def compute(burst, **more):
 
 
 def on_one_cpu(*streams, **policy):
-    machine = Machine(nodes=(Node(cpus=1),), mapping=(0,) * len(streams), scheduling=Scheduling(**policy))
+    machine = Machine(nodes=(Node(cpus=1),), mapping=(0,) * len(streams), scheduling=CpuScheduling(**policy))
     return simulate(Program.from_streams([operations(*s) for s in streams]), machine, cpu_waits=True)
 
 
@@ -179,8 +179,8 @@ def test_random_programs(tmp_path, dialect):
         program = replace(program, ops=program.ops.copy())
         program.ops["kind"][program.ops["kind"] == OperationKind.PARALLEL] = OperationKind.NONE
         program.ops["burst"] *= 1000
-        scheduling = Scheduling(
-            priority=random.choice((Priority.NONE, Priority.RECORDS)), preemptive=True,
+        scheduling = CpuScheduling(
+            priority=random.choice((PrioritySource.NONE, PrioritySource.RECORDS)), preemptive=True,
             slice_ns=random.choice((0, 700)), context_switch_ns=random.choice((0, 90)),
         )  # fmt: skip
         node = Node(cpus=random.randint(1, 2))

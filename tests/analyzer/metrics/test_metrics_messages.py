@@ -15,7 +15,7 @@ from analyzer.parallel import Team
 from analyzer.recording.run.trace import open_run
 from analyzer.trace import Communicator
 from analyzer.trace.description import ranks_text
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 ONE = Team()
 
@@ -97,7 +97,7 @@ def test_started_persistent_collectives(tmp_path):
         ]
         rows = [(10, 0, FIRST, 16), (20, 0, FIRST, 16), (30, 0, FIRST, 16), (30, 5, WORLD, 4)]
         requests = [
-            request(What.COLLECTIVE_STARTED, posted, 0, comm=comm, peer=-1, tag=tag, bytes=size)
+            request(RequestKind.COLLECTIVE_STARTED, posted, 0, comm=comm, peer=-1, tag=tag, bytes=size)
             for posted, tag, comm, size in rows
         ]
         names = ["MPI_Allreduce_init", "MPI_Start", "MPI_Startall", "MPI_Allreduce", "MPI_X", "MPI_Bcast_init"]

@@ -6,7 +6,7 @@ from memory_trace import MemoryTrace
 
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 IRECV_PAIR = [
     [
@@ -17,7 +17,7 @@ IRECV_PAIR = [
     ],
     [("MPI_Send", 0, 5, {"sent": 100, "peer": 0}), ("MPI_Isend", 6, 7, {"sent": 7, "peer": 0}), ("MPI_Wait", 8, 9, {})],
 ]
-COMPLETED = {0: [(What.RECV_DONE, 20, 40, 7, 1, 0, 0), (What.RECV_DONE, 10, 55, 100, 1, 0, 0)]}
+COMPLETED = {0: [(RequestKind.RECV_DONE, 20, 40, 7, 1, 0, 0), (RequestKind.RECV_DONE, 10, 55, 100, 1, 0, 0)]}
 
 
 def table(p, name):
@@ -41,10 +41,10 @@ def test_persistent_operations_count_at_their_start():
     calls = [[("MPI_Startall", 10, 20, {"sent": 64}), ("MPI_Waitall", 30, 50, {})]]
     requests = {
         0: [
-            (What.SEND_STARTED, 10, 0, 64, 0, 1, 0),
-            (What.RECV_STARTED, 10, 0, 0, 0, 1, 0),
-            (What.SEND_DONE, 10, 50, 64, 0, 1, 0),
-            (What.RECV_DONE, 10, 50, 48, 0, 1, 0),
+            (RequestKind.SEND_STARTED, 10, 0, 64, 0, 1, 0),
+            (RequestKind.RECV_STARTED, 10, 0, 0, 0, 1, 0),
+            (RequestKind.SEND_DONE, 10, 50, 64, 0, 1, 0),
+            (RequestKind.RECV_DONE, 10, 50, 48, 0, 1, 0),
         ]
     }
     p = profile(MemoryTrace(calls, requests=requests), Team())

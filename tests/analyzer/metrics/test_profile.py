@@ -13,7 +13,7 @@ from paths import EPOCH
 from random_replays import random_machine, random_program
 
 from analyzer.cli import main
-from analyzer.machine.description import DIALECTS, Machine, Network, Node, Scheduling
+from analyzer.machine.description import DIALECTS, CpuScheduling, Machine, Network, Node
 from analyzer.metrics.parallelism import COLLECTIVES, COMPUTING, MESSAGES, QUEUE, STATES, parallelism
 from analyzer.parallel import Team
 from analyzer.program.model import Program
@@ -51,7 +51,7 @@ def test_each_with_a_processor(dialect):
 @pytest.mark.parametrize("dialect", ("standard", "thesis"))
 def test_threads_that_share_a_processor(dialect):
     """Turns of 3 ns with a switch of 1: rank 0 has 5 to do, rank 1 4, a third waits and is never there."""
-    policy = Scheduling(slice_ns=3, context_switch_ns=1)
+    policy = CpuScheduling(slice_ns=3, context_switch_ns=1)
     on = Machine(nodes=(Node(cpus=1),), mapping=(0, 0), scheduling=policy, dialect=dialect)
     found = series(COMPUTING, program([compute(5)], [compute(4)]), on)
     assert found == [1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1]

@@ -13,7 +13,7 @@ import analyzer
 from analyzer.errors import TracelibError
 from analyzer.models.averaging import consensus, interval
 from analyzer.models.choose import likely_models
-from analyzer.models.choose.free_sums import Free, likeliest_pairs
+from analyzer.models.choose.free_sums import FreeSums, likeliest_pairs
 from analyzer.models.choose.likely_models import weigh
 from analyzer.models.choose.setting_means import settings_from
 from analyzer.models.choose.shapes import PLAIN, SHAPES
@@ -84,7 +84,7 @@ def test_what_is_tried_beside_a_term_explains_most_by_least_squares():
     """It explains most of all products with a coefficient above 0, by fits of numpy one after the other."""
     law = case(37)  # n log n / p + p
     values = {name: law.frame[name].to_numpy(float) for name in law.growth}
-    free = Free.of(settings_from(values, law.frame["time"].to_numpy()))
+    free = FreeSums.of(settings_from(values, law.frame["time"].to_numpy()))
     of = free.settings
     root, scatter = np.sqrt(of.weight), np.sum(of.scatter * of.weight / of.number)
     likely = {}
@@ -100,11 +100,11 @@ def test_what_is_tried_beside_a_term_explains_most_by_least_squares():
 def test_few_models_are_weighed_and_few_terms_written(monkeypatch):
     """So that a model of several parts, too, is there in less than 50 ms: these two are nearly all of it."""
     law, weighed, written = case(37), [], []
-    weigh_them, term_of = likely_models.weigh, Free._term
+    weigh_them, term_of = likely_models.weigh, FreeSums._term
     monkeypatch.setattr(
         likely_models, "weigh", lambda columns, of: weighed.append(len(columns)) or weigh_them(columns, of)
     )
-    monkeypatch.setattr(Free, "_term", lambda free, place: written.append(place) or term_of(free, place))
+    monkeypatch.setattr(FreeSums, "_term", lambda free, place: written.append(place) or term_of(free, place))
     model = analyzer.fit(law.frame, "time", list(law.growth))
     assert set(model.terms) == {"log2(n)*n/p", "p"}
     assert sum(weighed) < 2000 and len(written) < 500
@@ -261,7 +261,7 @@ def test_products_that_are_0_in_all_runs_are_no_terms():
     values = {"p": np.array([2.0, 2.0, 4.0, 8.0]), "n": np.array([10.0, 20.0, 10.0, 10.0])}
     with np.errstate(all="raise", under="ignore"):
         measured = values["n"] / values["p"] + 0.1 * values["p"]
-        free = Free.of(settings_from(values, measured))
+        free = FreeSums.of(settings_from(values, measured))
         assert np.abs(free.columns).max(0).tolist() == [1.0] * len(free.products)
         assert free.products[0] == (None, None)
         assert likely_models.choose_models(values, measured)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.cli import main
-from analyzer.models.described_terms import Options
+from analyzer.models.described_terms import FitOptions
 from analyzer.models.study import study
 
 
@@ -36,7 +36,7 @@ def test_the_steps_are_those_by_hand(seed, largest):
     columns = {name: random.uniform(1, 3, 30) for name in "abcd"}
     y = 5 + 2 * columns["a"] + random.standard_normal(30)
     every = {"1": np.ones(30), **columns}
-    options = Options(search="elimination", weighting="ordinary", coefficient_error=largest)
+    options = FitOptions(search="elimination", weighting="ordinary", coefficient_error=largest)
     found = study(pd.DataFrame({**columns, "y": y}), "y", list("abcd"), "{1,a,b,c,d}*", options)
     dropped = [(str(term), error) for term, error in found.selection.dropped]
     expected = by_hand(every, y, largest)
@@ -64,7 +64,7 @@ def test_more_terms_than_rows():
     """Without freedom no error is known: the least certain coefficients still go first, until errors are known."""
     values, y = measured(20)
     frame = pd.DataFrame({**values, "time": y})
-    found = study(frame, "time", list(values), TERMS, Options(search="elimination"))
+    found = study(frame, "time", list(values), TERMS, FitOptions(search="elimination"))
     assert 1 <= len(found.model.terms) <= 17
     assert all(error <= 0.5 for error in found.model.selected.standard_errors / abs(found.model.selected.coefficients))
 
@@ -73,5 +73,5 @@ def test_none_of_a_given_sign():
     """No coefficient is negative if none may be, also in one model of all terms."""
     frame = pd.DataFrame({"n": [1.0, 2, 3, 4, 5, 6, 7], "time": [10.0, 8, 7, 5.5, 4.2, 3, 2]})
     for search in ("none", "elimination"):
-        found = study(frame, "time", ["n"], "{n}", Options(search=search, non_negative=True, coefficient_error=5))
+        found = study(frame, "time", ["n"], "{n}", FitOptions(search=search, non_negative=True, coefficient_error=5))
         assert (found.model.selected.coefficients >= 0).all()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.models.described_terms import Options
+from analyzer.models.described_terms import FitOptions
 from analyzer.models.study import study
 from analyzer.models.terms.formula import formula_of, stated_formulas
 from analyzer.models.terms.names import identifiers, with_identifiers
@@ -66,7 +66,7 @@ def test_coefficients_are_those_of_least_squares(seed, first, second):
     time = 2 + 3 * n * n / p + random.standard_normal(20)
     formula = formula_of(f"{first}*a[0] + a[1]*n*n/p*({second})")
     frame = pd.DataFrame({"n": n, "p": p, "time": time})
-    found = study(frame, "time", ["n", "p"], formula, Options(weighting="ordinary"))
+    found = study(frame, "time", ["n", "p"], formula, FitOptions(weighting="ordinary"))
     matrix = np.column_stack([np.full(20, first), second * n * n / p])
     value, (rss,), *_ = np.linalg.lstsq(matrix, time, rcond=None)
     error = np.sqrt(rss / 18 * np.diag(np.linalg.inv(matrix.T @ matrix)))

@@ -12,7 +12,7 @@ from analyzer.errors import TracelibError
 from analyzer.models.fitting.criteria import criterion_of
 from analyzer.models.fitting.least_squares import relative_weights
 from analyzer.models.search.exact import search_all
-from analyzer.models.search.genetic import Genetics, search_genetically
+from analyzer.models.search.genetic import GeneticOptions, search_genetically
 from analyzer.models.search.space import make_space
 from analyzer.models.terms.language import candidates
 from analyzer.models.terms.parsing import parse
@@ -31,7 +31,7 @@ def test_half_of_the_runs_at_patience_30_find_the_optimum_for_less_than_a_hundre
     space, criterion = hpl
     optimum = search_all(space, criterion).scores[0]
     found = [
-        search_genetically(space, criterion, Genetics(population, mutations, 30, seed=1))
+        search_genetically(space, criterion, GeneticOptions(population, mutations, 30, seed=1))
         for population in (16, 32, 64, 128)
         for mutations in (1, 2, 4)
     ]
@@ -41,14 +41,14 @@ def test_half_of_the_runs_at_patience_30_find_the_optimum_for_less_than_a_hundre
 
 
 def test_more_patience_never_ends_worse_and_runs_are_repeatable(hpl):
-    few, many = (search_genetically(*hpl, Genetics(64, 2, patience, 3, 1, False)) for patience in (5, 40))
+    few, many = (search_genetically(*hpl, GeneticOptions(64, 2, patience, 3, 1, False)) for patience in (5, 40))
     assert many.scores[0] <= few.scores[0]
-    again = search_genetically(*hpl, Genetics(patience=40, seed=3, runs=1, neighbours=False))
+    again = search_genetically(*hpl, GeneticOptions(patience=40, seed=3, runs=1, neighbours=False))
     assert (again.best == many.best).all() and again.evaluated == many.evaluated
 
 
 def test_several_runs_say_how_often_each_term_appears(hpl):
-    found = search_genetically(*hpl, Genetics(runs=4))
+    found = search_genetically(*hpl, GeneticOptions(runs=4))
     assert found.best.shape == (4, 24)
     assert found.share_of_runs == pytest.approx(found.best.mean(0))
     assert found.selection.scores[0] == pytest.approx(found.scores.min())
@@ -58,7 +58,7 @@ def test_several_runs_say_how_often_each_term_appears(hpl):
 
 def test_the_evolution_is_that_of_the_best_of_each_generation(hpl):
     """It never rises, ends at the run's score, and ends after `patience` generations without a change."""
-    how = Genetics(16, 2, 12, seed=4, runs=5, neighbours=False)
+    how = GeneticOptions(16, 2, 12, seed=4, runs=5, neighbours=False)
     found = search_genetically(*hpl, how)
     for scores, score, generations in zip(found.evolution, found.scores, found.generations, strict=True):
         assert len(scores) == generations + 1 and scores[-1] == score
@@ -78,7 +78,7 @@ def test_several_configurations_are_compared(hpl, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     settings = [(one["population"], one["mutations"]) for one in found["configurations"]]
     assert settings == [(16, 1), (16, 4), (32, 1), (32, 4)]
-    alone = [search_genetically(*hpl, Genetics(mu, nu, 10, 1, 3)) for mu, nu in settings]
+    alone = [search_genetically(*hpl, GeneticOptions(mu, nu, 10, 1, 3)) for mu, nu in settings]
     for one, expected in zip(found["configurations"], alone, strict=True):
         assert one["scores"] == pytest.approx(expected.scores) and one["evaluated"] == expected.evaluated
     assert found["criterion"]["value"] == pytest.approx(min(one.scores.min() for one in alone))
@@ -104,7 +104,7 @@ def test_a_planted_model_of_60_terms_is_found():
     y = columns[:, 7] * 3 + columns[:, 41] * 2 + columns[:, 59] + 0.05 * random.standard_normal(50)
     values = {f"x{k}": columns[:, k] for k in range(60)}
     space = make_space([parse(name) for name in values], values, y, np.ones(50))
-    found = search_genetically(space, criterion_of("bic", np.ones(50)), Genetics(128, 2, 60, seed=2, runs=1))
+    found = search_genetically(space, criterion_of("bic", np.ones(50)), GeneticOptions(128, 2, 60, seed=2, runs=1))
     assert {"x7", "x41", "x59"} <= {str(term) for term in found.selection.terms_of(found.selection.best)}
 
 
@@ -112,4 +112,4 @@ def test_what_cannot_be_fitted_is_refused():
     values = {"x": np.array([1.0, 2.0])}
     space = make_space([parse("x")], values, np.array([1.0, 2.0]), np.ones(2))
     with pytest.raises(TracelibError, match="2 rows"):
-        search_genetically(space, criterion_of("aicc", np.ones(2)), Genetics())
+        search_genetically(space, criterion_of("aicc", np.ones(2)), GeneticOptions())

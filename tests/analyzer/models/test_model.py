@@ -11,9 +11,9 @@ from patience import patient
 
 import analyzer
 from analyzer.errors import TracelibError
-from analyzer.models.described_terms import Options
+from analyzer.models.described_terms import FitOptions
 from analyzer.models.model_file import c_source, latex_source, model_text, python_source, read_model
-from analyzer.models.search.genetic import Genetics
+from analyzer.models.search.genetic import GeneticOptions
 from analyzer.models.study import study
 
 RANDOM = np.random.default_rng(1)
@@ -87,17 +87,19 @@ def test_source_texts_compute_what_the_model_does(model, tmp_path):
 def test_without_negative_coefficients_and_without_negative_values():
     x = np.array([1.0, 2, 3, 4, 5, 6, 7, 8])
     frame = pandas.DataFrame({"x": x, "time": 10 / x + 0.02 * np.sin(9 * x)})
-    plain = analyzer.fit(frame, "time", ["x"], "{x,x^2}", Options(weighting="ordinary"))
+    plain = analyzer.fit(frame, "time", ["x"], "{x,x^2}", FitOptions(weighting="ordinary"))
     assert plain(x=32.0) < 0 or (plain.selected.coefficients < 0).any()
-    found = analyzer.fit(frame, "time", ["x"], "{x,x^2,1/x}", Options(weighting="ordinary", non_negative=True))
+    found = analyzer.fit(frame, "time", ["x"], "{x,x^2,1/x}", FitOptions(weighting="ordinary", non_negative=True))
     assert all((member.coefficients >= 0).all() for member in found.members)
-    physical = analyzer.fit(frame, "time", ["x"], "{x,x^2}", Options(weighting="ordinary", physical=True))
+    physical = analyzer.fit(frame, "time", ["x"], "{x,x^2}", FitOptions(weighting="ordinary", physical=True))
     for member_value in (physical(x=float(at)) for at in (*x, 32)):
         assert member_value >= -1e-9
 
 
 def test_the_genetic_search_gives_the_same_model_as_the_exact_one(model):
-    found = study(FRAME, "time", ["p", "n"], TERMS, Options(search="genetic", genetics=(Genetics(32, 2, 20, 1, 2),)))
+    found = study(
+        FRAME, "time", ["p", "n"], TERMS, FitOptions(search="genetic", genetics=(GeneticOptions(32, 2, 20, 1, 2),))
+    )
     assert found.found[0].evaluated < 2**9
     assert found.model.terms == model.terms
     assert found.model(p=3, n=7) == pytest.approx(model(p=3, n=7))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.cli import main
-from analyzer.models.described_terms import Options
+from analyzer.models.described_terms import FitOptions
 from analyzer.models.next_points import next_points
 from analyzer.models.study import fit, study
 
@@ -24,7 +24,7 @@ def test_one_linear_model_is_that_of_least_squares(seed):
     if len(set(n)) < 3:
         return
     frame = pd.DataFrame({"n": n, "time": 3 + n + 0.1 * random.standard_normal(8)})
-    model = fit(frame, "time", ["n"], "{n}", Options(search="none", weighting="ordinary"))
+    model = fit(frame, "time", ["n"], "{n}", FitOptions(search="none", weighting="ordinary"))
     found = next_points(model, {"n": n}, [{"n": 100}], 3)
     matrix, target = np.column_stack([np.ones(8), n]), np.array([1, 100.0])
     gram = matrix.T @ matrix
@@ -90,5 +90,5 @@ def test_too_few_rows_is_one_line(tmp_path, capsys):
 def test_points_where_a_term_has_no_value_are_left_out():
     frame = pd.DataFrame({"p": [1.0, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]})
     frame["time"] = 1 + 1 / frame.p + np.resize([0.01, -0.02, 0.01], 12)
-    found = study(frame, "time", ["p"], "{1/p}", Options(search="none"))
+    found = study(frame, "time", ["p"], "{1/p}", FitOptions(search="none"))
     assert next_points(found.model, found.measurements.values, [{"p": 50.0}], 1)[0].at["p"] > 0

@@ -8,7 +8,7 @@ from plain_laws import LAWS, case, growth_of
 from scaling_studies import at, frame_of, parameters_of
 
 import analyzer
-from analyzer.models.averaging import Member
+from analyzer.models.averaging import WeightedModel
 from analyzer.models.choose.likely_models import complexity, plainest
 from analyzer.models.choose.shapes import ROUNDING, rounded, rounding_error
 from analyzer.models.terms.parsing import parse
@@ -45,7 +45,7 @@ def test_data_without_noise_have_a_model_though_many_terms_say_the_same():
 
 def member(weight, *terms, coefficients=None):
     coefficients = np.ones(len(terms)) if coefficients is None else np.array(coefficients)
-    return Member(tuple(parse(term) for term in terms), coefficients, np.eye(len(terms)), 0.1, 9, weight)
+    return WeightedModel(tuple(parse(term) for term in terms), coefficients, np.eye(len(terms)), 0.1, 9, weight)
 
 
 def test_the_plainest_of_those_that_are_about_as_likely_is_shown():

@@ -6,8 +6,8 @@ import pytest
 from hpl_design import TERMS, measured, selected, theory
 from published import published
 
-from analyzer.models.composed_models import Composed
-from analyzer.models.described_terms import Options
+from analyzer.models.composed_models import ComposedModel
+from analyzer.models.described_terms import FitOptions
 from analyzer.models.study import fit, study
 
 BROADCASTS = {  # T_AIC of linear, pipeline, binary, binomial at (n_s, m_s, P)
@@ -97,7 +97,7 @@ def test_bimodal_times_are_reported_and_split():
     terms = "{1/P,P},{N,1/N,ceil(P/N)}"
     whole = study(is_frame(), "time", ["P", "N"], terms)
     assert any("two groups in 3 of 12 settings" in line and "--repetitions min" in line for line in whole.guidance)
-    least = study(is_frame(), "time", ["P", "N"], terms, Options(repetitions="min"))
+    least = study(is_frame(), "time", ["P", "N"], terms, FitOptions(repetitions="min"))
     assert not any("two groups" in line for line in least.guidance)
     assert least.model.selected.sigma < whole.model.selected.sigma / 3
     assert least.model(P=16, N=4) == pytest.approx(published("is_min", P=16, N=4), rel=0.05)
@@ -141,7 +141,7 @@ def test_cache_misses_in_a_time_are_a_model_in_a_model():
     frame["measured"] = (frame["time"] - 0.0142 * n**3 / p) / 0.13
     inner = fit(frame, "misses", ["N", "P"], "{N/P},{N^2,N}")
     outer = fit(frame.assign(misses=frame["measured"]), "time", ["N", "P", "misses"], "{N^3/P,misses}*")
-    both = Composed(outer, {"misses": inner})
+    both = ComposedModel(outer, {"misses": inner})
     assert both.parameters == ("N", "P")
     expected = 0.0142 * 500**3 / 4 + 0.13 * published("misses_b", N=500, P=4)
     assert both.predict(N=500, P=4) == pytest.approx(expected, rel=0.01)
@@ -154,6 +154,6 @@ def test_a_collective_by_the_networks_parameters_is_a_quantity_of_a_model():
     frame = pandas.DataFrame({"n": [1.0, 2, 3, 4, 5, 6], "bcast": [1.0, 2, 2, 3, 3, 3]})
     frame["time"] = 2 * frame["n"] + 5 * frame["bcast"]
     outer = fit(frame, "time", ["n", "bcast"], "{n,bcast}*")
-    both = Composed(outer, {"bcast": lambda p: np.ceil(np.log2(p))})
+    both = ComposedModel(outer, {"bcast": lambda p: np.ceil(np.log2(p))})
     assert both.parameters == ("n", "p")
     assert both.predict(n=10, p=100) == pytest.approx(2 * 10 + 5 * 7)

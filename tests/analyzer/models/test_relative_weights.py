@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import analyzer
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.models.described_terms import Options, fitted_as
+from analyzer.models.described_terms import FitOptions, fitted_as
 from analyzer.models.fitting.relative import expected_weights
 from analyzer.models.model_file import model_text, read_model
 from analyzer.models.study import study
@@ -43,7 +43,7 @@ def test_weights_by_what_was_measured_have_the_bias_that_theory_says():
     """Least squares by 1 / y^2 of y = c x (1 + e): E[1/y] / E[1/y^2], about (1 + s^2) / (1 + 3 s^2) of the truth."""
     random, noise = np.random.default_rng(3), 0.136
     found = [
-        analyzer.fit(planted(noise, random), "time", ["n"], "{n}*", Options(weighting="measured"))(n=1000) / 2
+        analyzer.fit(planted(noise, random), "time", ["n"], "{n}*", FitOptions(weighting="measured"))(n=1000) / 2
         for _ in range(120)
     ]
     assert np.mean(found) == pytest.approx((1 + noise**2) / (1 + 3 * noise**2), abs=0.01)
@@ -72,7 +72,7 @@ def test_intervals_of_many_terms_hold_the_truth(beyond):
 
 def test_one_model_of_all_terms_is_what_statsmodels_fits():
     frame = planted(0.1, np.random.default_rng(1))
-    found = study(frame, "time", ["n"], "{n,n^2}", Options(search="none"))
+    found = study(frame, "time", ["n"], "{n,n^2}", FitOptions(search="none"))
     member = found.model.selected
     columns = np.column_stack([np.asarray(t.value({"n": frame.n.to_numpy()})) * np.ones(40) for t in member.terms])
     weight = (columns @ member.coefficients) ** -2
@@ -96,7 +96,7 @@ def test_weights_follow_the_unit_of_what_was_measured(seed, unit):
 
 def test_the_best_of_each_size_has_the_coefficients_of_a_fit_of_its_terms():
     frame = planted(0.1, np.random.default_rng(2))
-    found = study(frame, "time", ["n"], "{n,n^2,1/n}*", Options(weighting="measured"))
+    found = study(frame, "time", ["n"], "{n,n^2,1/n}*", FitOptions(weighting="measured"))
     for model, _, _ in found.selection.per_size:
         member = fitted_as(found.selection, model)
         columns = np.column_stack([np.asarray(t.value({"n": frame.n.to_numpy()})) * np.ones(40) for t in member.terms])

@@ -17,7 +17,7 @@ from planted import exchange, predicted
 
 from analyzer.cli import main
 from analyzer.machine.toml import read_toml
-from analyzer.montecarlo.region import Known, region
+from analyzer.montecarlo.region import ParameterKnowledge, region
 
 THERE = "[network]\nbandwidth_mb = 200\n[node]\nlatency_us = 8\nlinks_in = 1\nlinks_out = 1\n"
 BASE = "[node]\nlinks_in = 1\nlinks_out = 1\n"
@@ -245,7 +245,7 @@ def test_regions_by_property():
     shares = random.random((400, 2))
     near = (shares[:, 0] > 0.3) & (shares[:, 0] < 0.45)
     found = region(shares, shares, near, np.ones(2))
-    assert [r.known for r in found.ranges] == [Known.YES, Known.NO]
+    assert [r.known for r in found.ranges] == [ParameterKnowledge.YES, ParameterKnowledge.NO]
     assert 0.3 < found.ranges[0].low < found.ranges[0].high < 0.45
     few = region(shares, shares, near & (np.cumsum(near) <= 3), np.ones(2))
-    assert [r.known for r in few.ranges] == [Known.TOO_FEW] * 2 and np.isnan(few.correlation).all()
+    assert [r.known for r in few.ranges] == [ParameterKnowledge.TOO_FEW] * 2 and np.isnan(few.correlation).all()

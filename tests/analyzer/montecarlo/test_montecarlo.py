@@ -20,8 +20,8 @@ from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine
 from analyzer.machine.parameters import vary
 from analyzer.montecarlo.distribution import DESIGNS, points, varied
-from analyzer.montecarlo.replay_jobs import Job, Outcome, Study
-from analyzer.montecarlo.results_file import Journal
+from analyzer.montecarlo.replay_jobs import ReplayJob, ReplayOutcome, WorkerInput
+from analyzer.montecarlo.results_file import JobJournal
 from analyzer.montecarlo.spread import is_stable, looks, replayed_until
 from analyzer.montecarlo.workers import workers
 from analyzer.parallel import Team
@@ -78,14 +78,14 @@ def ping(size=1000):
 
 
 def latency_study(*programs):
-    return Study(programs, Machine(dialect="thesis"), lambda machine, new: vary(machine, {"latency": new[0]}))
+    return WorkerInput(programs, Machine(dialect="thesis"), lambda machine, new: vary(machine, {"latency": new[0]}))
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_each_job_is_done_once_and_in_order(jobs):
     """A message takes its latency: the answer is known; equal jobs are one."""
-    asked = [Job((k * 1e-6,), 0) for k in (5, 1, 5, 3)]
-    with workers(latency_study(ping(), ping()), Journal(None, {}), Team(), jobs) as staff:
+    asked = [ReplayJob((k * 1e-6,), 0) for k in (5, 1, 5, 3)]
+    with workers(latency_study(ping(), ping()), JobJournal(None, {}), Team(), jobs) as staff:
         assert [outcome.times_ns for outcome in staff.do_all(asked)] == [(k * 1000,) * 2 for k in (5, 1, 5, 3)]
 
 
@@ -99,11 +99,11 @@ def test_a_worker_takes_the_next_job_when_it_has_ended_one(monkeypatch):
         if job.values[0] == 0:
             assert all(rest.acquire(timeout=patient(10)) for _ in range(20))
         rest.release()
-        return Outcome((1,))
+        return ReplayOutcome((1,))
 
-    monkeypatch.setattr(Study, "do", do)
-    with workers(latency_study(ping()), Journal(None, {}), Team(), 2) as staff:
-        staff.do_all([Job((float(k),), 0) for k in range(21)])
+    monkeypatch.setattr(WorkerInput, "do", do)
+    with workers(latency_study(ping()), JobJournal(None, {}), Team(), 2) as staff:
+        staff.do_all([ReplayJob((float(k),), 0) for k in range(21)])
     assert sorted(map(len, done.values())) == [1, 20]
 
 
@@ -115,12 +115,12 @@ def test_what_is_done_is_kept_at_once_and_little_is_lost(tmp_path, monkeypatch):
         tried.append(job)
         if len(tried) == 40:
             raise KeyboardInterrupt
-        return Outcome((1,))
+        return ReplayOutcome((1,))
 
-    monkeypatch.setattr(Study, "do", do)
-    journal = Journal(tmp_path / "j", {"seed": 1})
+    monkeypatch.setattr(WorkerInput, "do", do)
+    journal = JobJournal(tmp_path / "j", {"seed": 1})
     with pytest.raises(KeyboardInterrupt), workers(latency_study(ping()), journal, Team(), 1) as staff:
-        staff.do_all([Job((float(k),), 0) for k in range(100_000)])
+        staff.do_all([ReplayJob((float(k),), 0) for k in range(100_000)])
     journal.close()
     assert 40 <= len(tried) < 100
     assert len((tmp_path / "j").read_bytes().splitlines()) >= 1 + 40 - 8
@@ -133,11 +133,11 @@ def test_a_machine_that_cannot_replay_is_an_outcome(tmp_path):
         for r in (0, 1)
     ]
     program = Program.from_streams([operations(*row) for row in rows])
-    study = Study([program], Machine(), lambda machine, new: vary(machine, {"eager": new[0]}))
+    study = WorkerInput([program], Machine(), lambda machine, new: vary(machine, {"eager": new[0]}))
     for _ in range(2):
-        journal = Journal(tmp_path / "j", {"seed": 1})
+        journal = JobJournal(tmp_path / "j", {"seed": 1})
         with workers(study, journal, Team(), 1) as staff:
-            late, eager = staff.do_all([Job((5.0,), 0), Job((50.0,), 0)])
+            late, eager = staff.do_all([ReplayJob((5.0,), 0), ReplayJob((50.0,), 0)])
         journal.close()
         assert late.times_ns is None and "cannot go on" in late.error
         assert eager.times_ns == (0,)
@@ -145,41 +145,41 @@ def test_a_machine_that_cannot_replay_is_an_outcome(tmp_path):
 
 
 def test_a_journal_has_one_writer(tmp_path):
-    first = Journal(tmp_path / "j", {"seed": 1})
+    first = JobJournal(tmp_path / "j", {"seed": 1})
     with pytest.raises(TracelibError, match="another process"):
-        Journal(tmp_path / "j", {"seed": 1})
+        JobJournal(tmp_path / "j", {"seed": 1})
     first.close()
-    Journal(tmp_path / "j", {"seed": 1}).close()
+    JobJournal(tmp_path / "j", {"seed": 1}).close()
 
 
 @given(data=st.data())
 @settings(max_examples=40)
 def test_a_journal_cut_anywhere_knows_its_whole_lines(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("cut") / "j"
-    journal = Journal(path, {"seed": 1})
+    journal = JobJournal(path, {"seed": 1})
     for k in range(4):
-        journal.add(Job((k / 3, 1e-6), k), Outcome((k, k)))
+        journal.add(ReplayJob((k / 3, 1e-6), k), ReplayOutcome((k, k)))
     journal.close()
     content = path.read_bytes()
     at = data.draw(st.integers(0, len(content)))
     path.write_bytes(content[:at])
-    again = Journal(path, {"seed": 1})
+    again = JobJournal(path, {"seed": 1})
     assert len(again) == max(content[:at].count(b"\n") - 1, 0)
     for k in range(4):
-        if again.get(Job((k / 3, 1e-6), k)) is None:
-            again.add(Job((k / 3, 1e-6), k), Outcome((k, k)))
+        if again.get(ReplayJob((k / 3, 1e-6), k)) is None:
+            again.add(ReplayJob((k / 3, 1e-6), k), ReplayOutcome((k, k)))
     again.close()
     assert path.read_bytes() == content
 
 
 def test_a_damaged_line_is_named(tmp_path):
-    journal = Journal(tmp_path / "j", {"seed": 1})
-    journal.add(Job((1.0,), 2), Outcome((3,)))
+    journal = JobJournal(tmp_path / "j", {"seed": 1})
+    journal.add(ReplayJob((1.0,), 2), ReplayOutcome((3,)))
     journal.close()
     with (tmp_path / "j").open("ab") as file:
         file.write(b"{}\n")
     with pytest.raises(TracelibError, match="j:3: not a sample"):
-        Journal(tmp_path / "j", {"seed": 1})
+        JobJournal(tmp_path / "j", {"seed": 1})
 
 
 def spread_of(capsys, *arguments):
@@ -220,7 +220,7 @@ def test_a_study_ends_when_the_mean_is_known():
     of, counts, hits = varied("latency=1us..3us"), [], 0
     for seed in range(40):
         cube = points("random", 1000, 1, seed)
-        with workers(latency_study(ping()), Journal(None, {}), Team(), 1) as staff:
+        with workers(latency_study(ping()), JobJournal(None, {}), Team(), 1) as staff:
             samples = replayed_until(staff, [of], cube, [0] * 1000, 0.05)
         times = samples.times_ns[:, 0]
         half = stats.t.ppf(0.975, len(times) - 1) * stats.sem(times)
@@ -234,7 +234,7 @@ def test_a_study_ends_when_the_mean_is_known():
 
 
 def test_what_is_always_the_same_is_known_at_once():
-    with workers(latency_study(ping()), Journal(None, {}), Team(), 1) as staff:
+    with workers(latency_study(ping()), JobJournal(None, {}), Team(), 1) as staff:
         found = [
             replayed_until(staff, [varied("latency=1us..1.0001us")], points("random", n, 1, 0), [0] * n, 0.01)
             for n in (1, 7, 1000)
@@ -271,7 +271,7 @@ def test_what_is_random_in_the_machine_is_drawn_anew(tmp_path, capsys):
 
 def test_an_interrupted_study_says_how_to_go_on(tmp_path, capfd, monkeypatch):
     """Jobs that were done before Ctrl-C are not done again."""
-    run, out, do, tried = exchange(tmp_path, "run", 3, 3), tmp_path / "out", Study.do, []
+    run, out, do, tried = exchange(tmp_path, "run", 3, 3), tmp_path / "out", WorkerInput.do, []
 
     def interrupted(self, job):
         tried.append(job)
@@ -280,7 +280,7 @@ def test_an_interrupted_study_says_how_to_go_on(tmp_path, capfd, monkeypatch):
             time.sleep(0.2)
         return do(self, job)
 
-    monkeypatch.setattr(Study, "do", interrupted)
+    monkeypatch.setattr(WorkerInput, "do", interrupted)
     drawn = ["monte-carlo", str(run), "--machine", "ideal", "--vary", "latency=1us..9us", "-n", "60", "--jobs", "1"]
     assert main([*drawn, "-o", str(out)]) == 130
     done = len((tmp_path / "out.samples.jsonl").read_bytes().splitlines()) - 1

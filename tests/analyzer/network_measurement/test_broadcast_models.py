@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.network_measurement.broadcast_models import ALGORITHMS, Link, broadcast_time, ceil_log2
+from analyzer.network_measurement.broadcast_models import ALGORITHMS, LinkAtSize, broadcast_time, ceil_log2
 from analyzer.network_measurement.collectives import accuracy
 
 US, KB = 1e-6, 1024
-LINK = Link(124.1 * US, 9.97 * US, 1.86 * US, 8.49 * US / KB)
+LINK = LinkAtSize(124.1 * US, 9.97 * US, 1.86 * US, 8.49 * US / KB)
 """Gigabit Ethernet of Rodriguez 2011, table 4.11."""
 
 
-def broadcast_time_printed(algorithm: str, link: Link, ranks, segments, segment_bytes):
+def broadcast_time_printed(algorithm: str, link: LinkAtSize, ranks, segments, segment_bytes):
     """Compute what tables 4.10 and 4.12 of the source print, with its two slips.
 
     Sizes are in KB and the byte that g already covers became a kilobyte, which makes more and smaller segments look
@@ -131,7 +131,7 @@ def test_levels_are_counted_exactly(p):
     assert ceil_log2(p) == (p - 1).bit_length()
 
 
-LINKS = st.builds(Link, *[st.floats(1e-7, 1e-3)] * 3, st.floats(1e-12, 1e-6))
+LINKS = st.builds(LinkAtSize, *[st.floats(1e-7, 1e-3)] * 3, st.floats(1e-12, 1e-6))
 
 
 @given(LINKS, st.integers(1, 10**6))
@@ -164,5 +164,5 @@ def test_nothing_is_sent_where_there_is_one_rank(link, algorithm, segments, size
 
 def test_parameters_may_differ_by_setting():
     """One array of latencies stands for several networks at once."""
-    links = Link(np.array([1.0, 2.0]), 0.0, 0.0, 0.0)
+    links = LinkAtSize(np.array([1.0, 2.0]), 0.0, 0.0, 0.0)
     assert broadcast_time("binomial", links, 8, 4, 100).tolist() == [3.0, 6.0]

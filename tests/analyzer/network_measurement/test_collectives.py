@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from analyzer.errors import TracelibError
-from analyzer.network_measurement.broadcast_models import ALGORITHMS, Link, broadcast_time
+from analyzer.network_measurement.broadcast_models import ALGORITHMS, LinkAtSize, broadcast_time
 from analyzer.network_measurement.collectives import compare, link_at, read_compared
 from analyzer.report.collectives import collectives_json, compared_json, print_collectives, print_compared
 from tracelib.schema.net_collectives import BROADCAST, COLLECTIVE
@@ -52,7 +52,7 @@ def test_repetitions_of_a_setting_become_one():
 
 
 def test_models_are_told_what_a_segment_sees():
-    assert link_at(Network(), 1) == Link(10e-6, 1e-6, 2e-6, 0.0)
+    assert link_at(Network(), 1) == LinkAtSize(10e-6, 1e-6, 2e-6, 0.0)
     link = link_at(Network(), 1001)
     assert (link.overhead_s, link.gap_s) == (pytest.approx(2e-6), 2e-6)
     assert link.gap_s_per_byte == pytest.approx(3e-9)
@@ -62,7 +62,7 @@ def test_errors_of_the_models():
     """Measured 25 % above, and twice, what the model says: it is 20 % and 50 % too short."""
     times = {}
     for algorithm in ALGORITHMS:
-        link = Link(10e-6, 1e-6 + 1e-9 * 999, 2e-6, 3e-9)
+        link = LinkAtSize(10e-6, 1e-6 + 1e-9 * 999, 2e-6, 3e-9)
         times[algorithm] = [float(broadcast_time(algorithm, link, ranks, 4, 1000)) for ranks in (4, 8)]
     table = rows(BROADCAST, *(
         (algorithm, ranks, 4000, 1000, [factor * time], [time], [1])

@@ -14,15 +14,15 @@ from synthetic_net import KB, LARGE, LARGE_SIZES, SMALL, SMALL_SIZES, US, Networ
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.experiments.external_data import network_columns
-from analyzer.loggp.lines import Line, fit_line, left_out
-from analyzer.loggp.model import Interval, LoOgGP
+from analyzer.loggp.lines import CostLine, fit_line, left_out
+from analyzer.loggp.model import LoOgGP, SizeInterval
 from analyzer.network_measurement.estimate import estimate
-from analyzer.network_measurement.options import Options
+from analyzer.network_measurement.options import EstimateOptions
 from analyzer.network_measurement.projections import hockney, loggp, logp
 from analyzer.network_measurement.repetitions import typical
 from analyzer.network_measurement.roughness import roughness, standing_out
-from analyzer.network_measurement.sample import Curve, curves, kept, sample
-from tracelib.schema.net import Flag
+from analyzer.network_measurement.sample import SizeCurve, curves, kept, sample
+from tracelib.schema.net import RowFlag
 
 
 def parameters(model, interval=0):
@@ -106,7 +106,7 @@ def test_a_start_below_0_is_no_parameter(start_us, tmp_path, capsys):
     noise = np.random.default_rng(1).standard_normal(len(size)) * 0.001
     line = fit_line(size, time_s * (1 + noise), 1 / time_s**2, (0.001 * time_s) ** 2)
     assert (line.start_s is None) == (start_us < -1)
-    model = LoOgGP(1e-6, (0.0, 2e-6), (Interval(34_000, 158_000, line, line),))
+    model = LoOgGP(1e-6, (0.0, 2e-6), (SizeInterval(34_000, 158_000, line, line),))
     data = model.to_json()["intervals"][0]
     assert (data["o_s"] is None) == (start_us < -1)
     model.write(tmp_path / "net.json")
@@ -168,8 +168,8 @@ def test_curvature_does_not_fall_into_crumbs():
 def test_flagged_rows_and_warm_ups_do_not_count():
     rows = measured(SMALL["IB+OpenMPI"], SMALL_SIZES[::8], 0, 0.01)
     clean = parameters(estimate(rows).model)
-    for flag, column in ((Flag.HIT_ONE, "one_s"), (Flag.HIT_TRAIN, "train_s"), (Flag.HIT_DELAYED, "delayed_s"),
-                         (Flag.HIT_ZERO, "zero_s"), (Flag.WARM_UP, "train_s")):  # fmt: skip
+    for flag, column in ((RowFlag.HIT_ONE, "one_s"), (RowFlag.HIT_TRAIN, "train_s"), (RowFlag.HIT_DELAYED, "delayed_s"),
+                         (RowFlag.HIT_ZERO, "zero_s"), (RowFlag.WARM_UP, "train_s")):  # fmt: skip
         spoiled = rows.copy()
         spoiled[column][::2] *= 0.5
         spoiled["flags"][::2] = flag
@@ -209,8 +209,8 @@ def test_roughness_is_what_neighbours_differ_by():
     size = np.arange(1, 400) * 100
     line = 1e-5 + 1e-9 * size
     none = np.zeros(len(size))
-    assert roughness(size, Curve(line, none, none)) < 1e-6
-    rough = Curve(line * (1 + 0.02 * random.standard_normal(len(size))), none, none)
+    assert roughness(size, SizeCurve(line, none, none)) < 1e-6
+    rough = SizeCurve(line * (1 + 0.02 * random.standard_normal(len(size))), none, none)
     assert roughness(size, rough) == pytest.approx(0.02, rel=0.2)
 
 
@@ -223,9 +223,9 @@ def test_a_size_that_stands_out_is_left_out_and_said():
 
 
 def model_by_hand():
-    line = Line(2e-6, 1e-9, (1e-6, 3e-6), (0.0, 2e-9))
-    steep = Line(-1e-6, 3e-9, (-np.inf, np.inf), (1e-9, 5e-9))
-    return LoOgGP(5e-6, (4e-6, 6e-6), (Interval(1, 1000, line, steep), Interval(2000, 9000, steep, line)))
+    line = CostLine(2e-6, 1e-9, (1e-6, 3e-6), (0.0, 2e-9))
+    steep = CostLine(-1e-6, 3e-9, (-np.inf, np.inf), (1e-9, 5e-9))
+    return LoOgGP(5e-6, (4e-6, 6e-6), (SizeInterval(1, 1000, line, steep), SizeInterval(2000, 9000, steep, line)))
 
 
 def test_times_by_hand():
@@ -300,7 +300,7 @@ def test_too_little_is_said():
     assert not np.isfinite(i.gap.slope_ci).any()
     rows["train_s"] = rows["delayed_s"] = 0
     with pytest.raises(TracelibError, match="no message size has rows left"):
-        estimate(rows, Options(rules=("negative",)))
+        estimate(rows, EstimateOptions(rules=("negative",)))
 
 
 def test_times_of_nothing_are_no_warning():

@@ -14,8 +14,8 @@ from analyzer.network_measurement.intervals.changepoint import changepoints, mis
 from analyzer.network_measurement.intervals.detectors import fractures, netgauge
 from analyzer.network_measurement.intervals.joined_intervals import checked
 from analyzer.network_measurement.neighbourhood import neighbours
-from analyzer.network_measurement.options import Options
-from analyzer.network_measurement.sample import Curve, Curves, curves, sample
+from analyzer.network_measurement.options import EstimateOptions
+from analyzer.network_measurement.sample import SizeCurve, SizeCurves, curves, sample
 
 TABLES = [(LARGE[name], LARGE_SIZES, name, LARGE_CHANGES.get(name)) for name in LARGE]
 TABLES += [(SMALL[name], SMALL_SIZES, name, SMALL_CHANGES.get(name)) for name in SMALL]
@@ -30,7 +30,7 @@ SEEDS = 2
 
 def lasts(rows, options=None):
     """The last size before each change."""
-    found = estimate(rows, options or Options())
+    found = estimate(rows, options or EstimateOptions())
     return [i.to_bytes for i in found.model.intervals[:-1]]
 
 
@@ -118,7 +118,7 @@ def test_the_guard_takes_the_false_fractures():
 def test_the_thesis_finds_jumps_and_leaves_enough_rows_between_changes(method, metric):
     for name, network in LARGE.items():
         rows = measured(network, LARGE_SIZES, 2, 0.01, times=4)
-        (found,) = estimates(rows, ["thesis"], Options(method=method, metric=metric))
+        (found,) = estimates(rows, ["thesis"], EstimateOptions(method=method, metric=metric))
         assert LARGE_CHANGES[name] in [i.to_bytes for i in found.model.intervals]
         for i in found.model.intervals:
             inside = (rows["size"] >= i.from_bytes) & (rows["size"] <= i.to_bytes)
@@ -127,7 +127,7 @@ def test_the_thesis_finds_jumps_and_leaves_enough_rows_between_changes(method, m
 
 def test_clustering_finds_a_change_of_slope_without_a_jump():
     """As all changes of table 3.3 were found."""
-    (found,) = estimates(measured(SMALL["GB+OpenMPI"], SMALL_SIZES, 0, 0.001), ["thesis"], Options(guard=1e9))
+    (found,) = estimates(measured(SMALL["GB+OpenMPI"], SMALL_SIZES, 0, 0.001), ["thesis"], EstimateOptions(guard=1e9))
     assert min(abs(i.to_bytes - 1301) for i in found.model.intervals) <= 60
 
 
@@ -137,8 +137,8 @@ def exact(size, *pieces_of):
     time_s = np.zeros(len(size))
     for begin, start, slope in pieces_of:
         time_s[size >= begin] = (start + slope * (size - 1.0))[size >= begin]
-    curve = Curve(time_s, np.zeros(len(size)), np.ones(len(size), int))
-    return Curves(size, curve, curve, curve)
+    curve = SizeCurve(time_s, np.zeros(len(size)), np.ones(len(size), int))
+    return SizeCurves(size, curve, curve, curve)
 
 
 def test_netgauge_by_hand():
@@ -146,7 +146,7 @@ def test_netgauge_by_hand():
     size = np.arange(1, 21) * 1000
     curve = exact(size, (0, 1e-6, 1e-9), (10000, 101e-6, 1e-9))
     shaken = curve.gap.time_s + np.where(np.arange(20) % 2, 2e-7, -2e-7)
-    noisy = Curves(size, curve.overhead, Curve(shaken, curve.gap.variance, curve.gap.rows), curve.way)
+    noisy = SizeCurves(size, curve.overhead, SizeCurve(shaken, curve.gap.variance, curve.gap.rows), curve.way)
     assert netgauge(noisy, 2.0) == [0, 9]
     assert netgauge(noisy, 1e4) == [0]
     assert netgauge(curve, 2.0) == [0], "its residual before the change is below its own threshold"

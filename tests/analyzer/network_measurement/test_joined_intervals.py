@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_net import Network, measured
 
-from analyzer.loggp.lines import Line
+from analyzer.loggp.lines import CostLine
 from analyzer.network_measurement.estimate import estimate
 from analyzer.network_measurement.intervals.joined_intervals import NARROW, determined, is_unknown
 from analyzer.network_measurement.options import DEFAULTS
@@ -16,7 +16,7 @@ from analyzer.network_measurement.sample import curves, sample
 def test_a_line_is_unknown_if_its_start_is_known_no_better_than_its_times():
     """2 us at one byte and 1 us for each KB: at 3 KB the line says 5 us."""
     for half_us, unknown in ((1, False), (4.9, False), (5.1, True), (257, True)):
-        line = Line(2e-6, 1e-6 / 1024, ((2 - half_us) * 1e-6, (2 + half_us) * 1e-6), (0, 2e-9))
+        line = CostLine(2e-6, 1e-6 / 1024, ((2 - half_us) * 1e-6, (2 + half_us) * 1e-6), (0, 2e-9))
         assert is_unknown(line, 1025, 3073) == unknown
 
 

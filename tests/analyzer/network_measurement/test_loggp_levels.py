@@ -5,11 +5,11 @@ import pytest
 from synthetic_net import LARGE, LARGE_SIZES, SMALL, SMALL_SIZES, US, Network, in_visits, measured
 
 from analyzer.network_measurement.estimate import estimate
-from analyzer.network_measurement.options import Options
+from analyzer.network_measurement.options import EstimateOptions
 from tracelib.ngmpi.plan import logarithmic
-from tracelib.ngmpi.stopping_rules import Limits, imprecise
+from tracelib.ngmpi.stopping_rules import StoppingLimits, imprecise
 from tracelib.schema.levels import UNKNOWN, levels, levels_of_pairs, visits
-from tracelib.schema.net import ROW, Flag
+from tracelib.schema.net import ROW, RowFlag
 from tracelib.schema.prtt import size_times
 
 SHARED_MEMORY = Network(0.21, ((0.05, 0.03, 0.09, 0.19, 1, 256), (0.30, 0.083, 0.28, 0.081, 257, 4040),
@@ -39,7 +39,7 @@ def test_changes_are_those_of_the_network_and_none_of_its_levels(share, spell_s)
 
 def test_both_levels_can_be_reported_and_are_apart_as_they_were_made():
     rows = in_visits(SHARED_MEMORY, SIZES, 1, slow=0.5)
-    fast, slow = (estimate(rows, Options(level=level)) for level in (1, 2))
+    fast, slow = (estimate(rows, EstimateOptions(level=level)) for level in (1, 2))
     assert lasts(fast) == lasts(slow) == [256, 4040]
     assert slow.model.latency_s == pytest.approx(2 * fast.model.latency_s, rel=0.03)
     small = SIZES[SIZES < 2000]
@@ -98,7 +98,7 @@ def test_levels_by_hand():
     random = np.random.default_rng(0)
     slow = np.arange(800) % 4 == 0
     rows = some_rows(np.where(slow, 1.2e-6, 0.4e-6) * (1 + 0.03 * random.standard_normal(800)))
-    rows["flags"][:2] = Flag.HIT_ZERO, Flag.WARM_UP
+    rows["flags"][:2] = RowFlag.HIT_ZERO, RowFlag.WARM_UP
     found = levels(rows)
     assert found.latency_s == pytest.approx([0.2e-6, 0.6e-6], rel=0.01)
     assert found.share == pytest.approx([0.75, 0.25], abs=0.01)
@@ -141,4 +141,4 @@ def test_the_measurement_asks_for_what_the_reported_level_lacks():
     many_slow = np.concatenate([calm, *[calm[slow]] * 3])
     once = many_slow[(many_slow["size"] != 3) | (np.cumsum(many_slow["size"] == 3) <= 6)]
     assert len(levels(once).share) == 2
-    assert imprecise(range(1, 11), size_times(once), Limits(None, 0.05, 10)) == [3, 4]
+    assert imprecise(range(1, 11), size_times(once), StoppingLimits(None, 0.05, 10)) == [3, 4]

@@ -25,7 +25,7 @@ from analyzer.writers.packed import pack_run
 from benchmarks import halo
 from benchmarks.halo import write_halo
 from tracelib import schema
-from tracelib.schema import WHAT_ORDINAL_SHIFT, What
+from tracelib.schema import WHAT_ORDINAL_SHIFT, RequestKind
 
 PROCEDURES = (
     "MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Send", "MPI_Recv", "MPI_Ssend", "MPI_Allreduce", "MPI_Ibcast",
@@ -52,13 +52,13 @@ def random_rank(rng, n, late, odd):
     done = []
     for k in rng.integers(0, n, 2 * n).tolist():
         what = int(rng.choice([*range(1, 15), *range(16, 20), 4, 4, 4, 3, 16 + ORDINAL, 18 + ORDINAL, 500]))
-        started = what in (What.SEND_STARTED, What.RECV_STARTED)
+        started = what in (RequestKind.SEND_STARTED, RequestKind.RECV_STARTED)
         end = 0 if started else exit_[min(k + int(rng.integers(0, late)), n - 1)] + int(rng.choice([-1, 0, 0, odd]))
         comm = (WORLD, FIRST, FIRST + 1)[int(rng.integers(0, 3))]
         posted = enter[k] + int(rng.choice([0, 0, odd]))
         end = end and max(end, posted)  # nothing is completed before it is posted
         peer = int(rng.integers(-1, 3))
-        done.append(request(What.RECV_DONE, posted, end, comm=comm, peer=peer, tag=1, bytes=k))
+        done.append(request(RequestKind.RECV_DONE, posted, end, comm=comm, peer=peer, tag=1, bytes=k))
         done[-1]["what"] = what
     done.sort(key=lambda row: row["completed"] or row["posted"])
     gaps = [(a, b) for a, b in zip(exit_, enter[1:], strict=False) if b - a > 6]
@@ -210,7 +210,7 @@ def test_many_rows_in_batches(tmp_path, monkeypatch):
     calls, done = [], []
     for k in range(500):
         calls.append(call("MPI_Irecv", 10 + 10 * k, 15 + 10 * k, comm=WORLD, peer=1, tag=k))
-        done.append(request(What.RECV_DONE, 10 + 10 * k, 6000, peer=1, tag=k, bytes=k))
+        done.append(request(RequestKind.RECV_DONE, 10 + 10 * k, 6000, peer=1, tag=k, bytes=k))
     calls.append(call("MPI_Waitall", 5500, 6000))
     calls += [call("MPI_Barrier", 6010 + 20 * k, 6015 + 20 * k, comm=WORLD, peer=-1) for k in range(3000)]
     other = [call("MPI_Barrier", 6010 + 20 * k, 6015 + 20 * k, comm=WORLD, peer=-1) for k in range(3000)]
@@ -233,7 +233,7 @@ def test_many_rows_in_batches(tmp_path, monkeypatch):
         {"calls": [call("MPI_Win_fence", 5, 6)]},
         {
             "calls": [call("MPI_Barrier_init", 1, 2, comm=WORLD), call("MPI_Start", 5, 6)],
-            "requests": [request(What.COLLECTIVE_STARTED, 5, 0, peer=-1)],
+            "requests": [request(RequestKind.COLLECTIVE_STARTED, 5, 0, peer=-1)],
         },
         {"calls": [call("MPI_Barrier", 5, 6, comm=WORLD), call("MPI_Barrier", 7, 8, comm=WORLD, thread=1)]},
     ],
@@ -321,9 +321,9 @@ def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):
     for k in range(n):
         calls.append(call("MPI_Irecv", 100 + 10 * k, 102 + 10 * k, comm=WORLD, peer=1, tag=k))
         calls.append(call("MPI_Wait", 104 + 10 * k, 108 + 10 * k))
-        requests.append(request(What.RECV_DONE, 100 + 10 * k, 108 + 10 * k, peer=1, tag=k, bytes=k))
+        requests.append(request(RequestKind.RECV_DONE, 100 + 10 * k, 108 + 10 * k, peer=1, tag=k, bytes=k))
     calls.append(call("MPI_Wait", 9000, 9010))
-    requests.append(request(What.RECV_DONE, 10, 9010, peer=1, tag=9, bytes=7))
+    requests.append(request(RequestKind.RECV_DONE, 10, 9010, peer=1, tag=9, bytes=7))
     run = write_run(tmp_path, [{"calls": calls, "requests": requests}] * 2)
     returned = returns(monkeypatch)
     found, straight = programs(run, monkeypatch)

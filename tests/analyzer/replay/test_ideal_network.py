@@ -14,7 +14,7 @@ from analyzer.program.files import together
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay import ideal_network
-from analyzer.replay.ideal_network import Left, ideal_times
+from analyzer.replay.ideal_network import FallbackReason, ideal_times
 from analyzer.replay.simulate import simulate
 
 
@@ -113,13 +113,13 @@ def test_what_nobody_receives_takes_little_memory():
     assert ideal_times(program, Team(), 1).end_ns == count
     assert (
         ideal_times(Program.from_streams([sends, np.tile(talk[:1], 1), np.tile(answer, 0)]), Team(), 1)
-        == Left.TO_SIMULATOR
+        == FallbackReason.TO_SIMULATOR
     )
 
 
 def test_members_that_meet_too_often():
     """A message goes round: nobody does anything meanwhile."""
-    assert by_members(ring(4, 40, bytes=8), [0, 1, 2, 3, 4], 9) == [Left.TO_ONE_PROCESS] * 4
+    assert by_members(ring(4, 40, bytes=8), [0, 1, 2, 3, 4], 9) == [FallbackReason.TO_ONE_PROCESS] * 4
     assert ideal_times(ring(4, 40, bytes=8), Team(), 9).end_ns == simulate(ring(4, 40), Machine.ideal()).end_ns
 
 
@@ -176,12 +176,12 @@ REFUSED = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_is_left_to_the_simulator(what):
     """By one process and by two."""
-    assert ideal_times(REFUSED[what], Team(), 8) == Left.TO_SIMULATOR
-    assert by_members(REFUSED[what], [0, 1, 2], 8) == [Left.TO_SIMULATOR] * 2
+    assert ideal_times(REFUSED[what], Team(), 8) == FallbackReason.TO_SIMULATOR
+    assert by_members(REFUSED[what], [0, 1, 2], 8) == [FallbackReason.TO_SIMULATOR] * 2
 
 
 def test_several_threads_are_left_to_the_simulator():
     program = both([], [])
     threads = np.array([0, 1], np.int32)
     two = Program(program.ops, program.offsets, np.zeros(2, np.int32), threads, program.slots, ((0,),), 1)
-    assert ideal_times(two, Team(), 8) == Left.TO_SIMULATOR
+    assert ideal_times(two, Team(), 8) == FallbackReason.TO_SIMULATOR

@@ -17,7 +17,7 @@ from analyzer.parallel import Team
 from analyzer.program.model import Program
 from analyzer.program.operation import OP, OperationFlag, OperationKind
 from analyzer.replay.simulate import simulate
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 
 def program_with(folder, threads):
@@ -31,7 +31,7 @@ def program_with(folder, threads):
             call("MPI_Send", at + 20, at + 30, sent=8, **same),
             call("MPI_Wait", at + 40, at + 50, received=8, thread=thread),
         ]
-        requests.append(request(What.RECV_DONE, at, at + 50, bytes=8, **same))
+        requests.append(request(RequestKind.RECV_DONE, at, at + 50, bytes=8, **same))
     calls.append(call("MPI_Finalize", 100 * threads, 100 * threads + 10))
     path = write_run(folder, [{"calls": calls, "requests": requests}])
     trace = open_trace(str(path), Team())

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.cli import main
-from analyzer.machine.description import Machine, Node, Scheduling
+from analyzer.machine.description import CpuScheduling, Machine, Node
 from analyzer.opening import open_trace
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationKind, operations
 from analyzer.replay import simulate
-from analyzer.replay.on_machine import OnMachine
+from analyzer.replay.on_machine import MachinePlacement
 
 RUNNING = 1
 
@@ -26,7 +26,7 @@ def bursts(*ns):
 
 def placed(programs, machine):
     prediction = simulate(programs, machine, times=True, cpu_waits=True)
-    return OnMachine.of(programs, machine, prediction)
+    return MachinePlacement.of(programs, machine, prediction)
 
 
 def rows(cpus):
@@ -36,7 +36,7 @@ def rows(cpus):
 def test_round_robin_on_two_cpus_by_hand():
     """Three threads of 3 ns, slices of 2, two CPUs: at 2 the third takes the CPU of the first, which takes that of the
     second at once and gives it back at 3."""
-    machine = Machine(nodes=(Node(cpus=2),), scheduling=Scheduling(slice_ns=2))
+    machine = Machine(nodes=(Node(cpus=2),), scheduling=CpuScheduling(slice_ns=2))
     there = placed([Program.from_streams([bursts(3)] * 3)], machine)
     found = [rows(there.cpus[0][rank, 0]) for rank in range(3)]
     assert found == [[(0, 1), (2, 2)], [(0, 2), (3, 2)], [(2, 1)]]

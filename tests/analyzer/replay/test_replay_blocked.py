@@ -23,7 +23,7 @@ from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team
 from analyzer.replay import Machine, program_of, replay, simulate
 from analyzer.report.words.eager import Eager
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 WORLD = {"comm": 0, "sent": 8, "received": 8}
 SEND, RECEIVE = ("MPI_Send", "MPI_Recv")
@@ -60,7 +60,7 @@ def test_what_is_waited_for_is_named():
     """A receive that was posted, a nonblocking collective that rank 2 does not make, and who made all of its calls."""
     posted = [("MPI_Irecv", 5, 6, {}), ("MPI_Wait", 7, 8, {})]
     begun = [("MPI_Iallreduce", 5, 6, WORLD), ("MPI_Wait", 7, 8, {})]
-    requests = {0: [(What.RECV_DONE, 5, 8, 8, 2, 7, 0)], 1: [(What.COLLECTIVE_DONE, 5, 8, 8, -1, -1, 0)]}
+    requests = {0: [(RequestKind.RECV_DONE, 5, 8, 8, 2, 7, 0)], 1: [(RequestKind.COLLECTIVE_DONE, 5, 8, 8, -1, -1, 0)]}
     with pytest.raises(TracelibError) as caught:
         simulate([program_of(MemoryTrace([posted, begun, []], requests=requests))], Machine.ideal())
     assert str(caught.value).endswith(

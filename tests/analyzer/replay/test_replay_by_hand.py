@@ -14,15 +14,15 @@ from analyzer.machine.description import (
     SPIN,
     TABLE_9,
     CollectiveModel,
-    Gaussian,
+    CpuScheduling,
+    GaussianNumber,
     Machine,
-    Model,
     Network,
     Node,
-    Priority,
-    Scheduling,
-    Size,
-    Uniform,
+    PhaseModel,
+    PhaseSize,
+    PrioritySource,
+    UniformNumber,
     simple_collectives,
 )
 from analyzer.program.model import Program
@@ -173,7 +173,7 @@ def collective(name_or_tag=0, sent=MB, received=MB, burst=0, root=-1, kind=Opera
 
 
 @both
-@pytest.mark.parametrize("model, factor", [(Model.CONSTANT, 1), (Model.LINEAR, 9), (Model.LOG, 4)])
+@pytest.mark.parametrize("model, factor", [(PhaseModel.CONSTANT, 1), (PhaseModel.LINEAR, 9), (PhaseModel.LOG, 4)])
 def test_simple_collectives(model, factor, dialect):
     """F2: (L + size / BW) * {1, P, ceil(log2 P)}; all wait for the last."""
     on = replace(machine(dialect), collectives=simple_collectives(model))
@@ -190,7 +190,7 @@ def test_simple_collectives(model, factor, dialect):
 )
 def test_steps_of_the_logarithmic_model(ranks, buses, steps, dialect):
     """F4, worked examples of section 1.9."""
-    models = {"Allreduce": CollectiveModel(Model.LOG, Size.MAX, Model.NONE, Size.MAX)}
+    models = {"Allreduce": CollectiveModel(PhaseModel.LOG, PhaseSize.MAX, PhaseModel.NONE, PhaseSize.MAX)}
     on = replace(with_buses(buses, dialect), collectives=models)
     intra = ranks == 1
     assert run([[collective(11)]] * ranks, on).end_ns == (0 if intra else steps * (L + WIRE))
@@ -217,10 +217,11 @@ def test_rows_of_table_9(name, dialect):
 
 @both
 @pytest.mark.parametrize(
-    "which, size", [(Size.MAX, 3), (Size.MIN, 1), (Size.MEAN, 2), (Size.TWICE_MAX, 6), (Size.SUM, 4)]
+    "which, size",
+    [(PhaseSize.MAX, 3), (PhaseSize.MIN, 1), (PhaseSize.MEAN, 2), (PhaseSize.TWICE_MAX, 6), (PhaseSize.SUM, 4)],
 )
 def test_sizes_of_table_3(which, size, dialect):
-    models = {"Gather": CollectiveModel(Model.CONSTANT, which, Model.NONE, Size.MAX)}
+    models = {"Gather": CollectiveModel(PhaseModel.CONSTANT, which, PhaseModel.NONE, PhaseSize.MAX)}
     streams = [[collective(2, MB, 3 * MB, root=0)], [collective(2, MB, 0, root=0)]]
     assert run(streams, replace(machine(dialect), collectives=models)).end_ns == L + size * WIRE
 
@@ -261,7 +262,7 @@ def test_same_tag_is_received_in_the_order_of_sending(dialect):
 @both
 def test_fcfs_on_one_cpu_and_context_switches(dialect):
     """Row 18: who blocks gives the CPU to the next; a switch costs only where the thread changes."""
-    on = Machine(dialect=dialect, nodes=(Node(cpus=1),), scheduling=Scheduling(context_switch_ns=10), mapping=(0, 0))
+    on = Machine(dialect=dialect, nodes=(Node(cpus=1),), scheduling=CpuScheduling(context_switch_ns=10), mapping=(0, 0))
     found = run([[compute(100), receive(1), compute(50)], [compute(300), send(0), compute(40)]], on)
     assert found.times["end"].tolist() == [100, 460, 510, 410, 410, 450]
     assert found.usage["switches"].sum() == 2
@@ -270,14 +271,14 @@ def test_fcfs_on_one_cpu_and_context_switches(dialect):
 
 @both
 def test_round_robin_takes_turns(dialect):
-    on = Machine(dialect=dialect, nodes=(Node(cpus=1),), scheduling=Scheduling(slice_ns=100), mapping=(0, 0))
+    on = Machine(dialect=dialect, nodes=(Node(cpus=1),), scheduling=CpuScheduling(slice_ns=100), mapping=(0, 0))
     found = run([[compute(250)], [compute(120)]], on)
     assert found.usage["end"].tolist() == [370, 320]
 
 
 @both
 def test_preemption_waits_for_the_least_run(dialect):
-    policy = Scheduling(priority=Priority.FIXED, preemptive=True, least_run_ns=500)
+    policy = CpuScheduling(priority=PrioritySource.FIXED, preemptive=True, least_run_ns=500)
     on = Machine(dialect=dialect, nodes=(Node(cpus=1), Node()), mapping=(0, 0, 1), scheduling=policy)
     streams = [[receive(2), compute(100)], [compute(1000)], [compute(200), send(0)]]
     program = Program.from_streams([operations(*s) for s in streams], priority=np.array([0, 1, 0]))
@@ -289,7 +290,7 @@ def test_preemption_waits_for_the_least_run(dialect):
 def test_a_context_switch_is_finished_before_preemption(dialect):
     """Rank 1 has the processor since 100, with a switch of 50; rank 0, whose message is there at 120, gets it at 151
     and computes from 201 to 301. Then rank 1 has 999 left."""
-    policy = Scheduling(priority=Priority.FIXED, preemptive=True, context_switch_ns=50)
+    policy = CpuScheduling(priority=PrioritySource.FIXED, preemptive=True, context_switch_ns=50)
     on = Machine(dialect=dialect, nodes=(Node(cpus=1), Node()), mapping=(0, 0, 1), scheduling=policy)
     streams = [[receive(2, 100), compute(100)], [compute(1000)], [compute(120), send(0)]]
     found = run(Program.from_streams([operations(*s) for s in streams], priority=np.array([0, 1, 0])), on)
@@ -299,8 +300,14 @@ def test_a_context_switch_is_finished_before_preemption(dialect):
 
 def test_decaying_priorities_and_a_long_context_switch_come_to_an_end():
     """A computing thread has the worse priority from the next tick on: each computes 1 after a switch of 3."""
-    policy = Scheduling(
-        priority=Priority.DECAY, preemptive=True, context_switch_ns=3, tick_ns=1, settle_ns=1, best=0, worst=2**31 - 1
+    policy = CpuScheduling(
+        priority=PrioritySource.DECAY,
+        preemptive=True,
+        context_switch_ns=3,
+        tick_ns=1,
+        settle_ns=1,
+        best=0,
+        worst=2**31 - 1,
     )
     found = run([[compute(20)], [compute(20)]], Machine(node=Node(), mapping=(0, 0), scheduling=policy))
     assert found.usage["computing"].tolist() == [20, 20]
@@ -310,7 +317,7 @@ def test_decaying_priorities_and_a_long_context_switch_come_to_an_end():
 
 def test_who_waits_busily_above_all_others_is_named():
     """Rank 0 has the better priority and waits for rank 1, which never gets their processor."""
-    policy = Scheduling(priority=Priority.FIXED, slice_ns=10**6, busy_wait_ns=SPIN)
+    policy = CpuScheduling(priority=PrioritySource.FIXED, slice_ns=10**6, busy_wait_ns=SPIN)
     program = replace(
         Program.from_streams([operations(receive(1)), operations(send(0, 20))]), priority=np.array([0, 1])
     )
@@ -322,7 +329,7 @@ def test_who_waits_busily_above_all_others_is_named():
 @both
 def test_busy_waiting_keeps_the_cpu(dialect):
     on = Machine(
-        dialect=dialect, nodes=(Node(cpus=1), Node()), mapping=(0, 0, 1), scheduling=Scheduling(busy_wait_ns=300)
+        dialect=dialect, nodes=(Node(cpus=1), Node()), mapping=(0, 0, 1), scheduling=CpuScheduling(busy_wait_ns=300)
     )
     streams = [[receive(2), compute(100)], [compute(1000)], [compute(200), send(0)]]
     found = run(streams, on)
@@ -336,7 +343,7 @@ def test_busy_waiting_keeps_the_cpu(dialect):
 @both
 def test_spinning_takes_turns(dialect):
     """Rank 0 has its processor until 150 and waits on when it is not its turn; the message is there at 200."""
-    policy = Scheduling(slice_ns=150, busy_wait_ns=SPIN)
+    policy = CpuScheduling(slice_ns=150, busy_wait_ns=SPIN)
     on = Machine(dialect=dialect, nodes=(Node(cpus=1), Node()), mapping=(0, 0, 1), scheduling=policy)
     found = run([[receive(2), compute(100)], [compute(1000)], [compute(200), send(0)]], on)
     assert found.usage["end"].tolist() == [400, 1250, 200]
@@ -345,7 +352,7 @@ def test_spinning_takes_turns(dialect):
 
 
 def test_who_spins_for_ever_is_a_deadlock():
-    policy = Scheduling(slice_ns=150, busy_wait_ns=SPIN)
+    policy = CpuScheduling(slice_ns=150, busy_wait_ns=SPIN)
     on = Machine(nodes=(Node(cpus=1),), scheduling=policy)
     with pytest.raises(TracelibError, match=r"rank 0 in a receive from rank 1.*rank 1 in a receive from rank 0"):
         run([[receive(1)], [receive(0)]], on)
@@ -412,8 +419,8 @@ def test_random_parameters():
         on = Machine(node=Node(latency_s=quantity), dialect="thesis", mapping="round-robin", seed=seed)
         return run(streams, on).usage["end"][0]
 
-    assert latency(Uniform(1e-5, 1e-5)) == latency(1e-5) == latency(Gaussian(1e-5, 0.0))
-    spread = Uniform(0.5e-5, 1.5e-5)
+    assert latency(UniformNumber(1e-5, 1e-5)) == latency(1e-5) == latency(GaussianNumber(1e-5, 0.0))
+    spread = UniformNumber(0.5e-5, 1.5e-5)
     assert latency(spread) == latency(spread) != latency(spread, seed=2)
     assert latency(spread) == pytest.approx(latency(1e-5), rel=4 * (1e-5 / 12**0.5) / 1e-5 / 4000**0.5)
 

@@ -12,7 +12,16 @@ from reference_replay import Reference
 from reference_state import MOST_RUNS
 
 from analyzer.errors import TracelibError
-from analyzer.machine.description import DIALECTS, Exponential, Gaussian, Machine, Network, Node, Scheduling, Uniform
+from analyzer.machine.description import (
+    DIALECTS,
+    CpuScheduling,
+    ExponentialNumber,
+    GaussianNumber,
+    Machine,
+    Network,
+    Node,
+    UniformNumber,
+)
 from analyzer.machine.drawn_numbers import with_counts
 from analyzer.program import storage as spill
 from analyzer.program.model import Program
@@ -226,7 +235,11 @@ def test_less_latency_is_never_slower_where_nothing_is_scarce():
 def test_no_variance_is_the_constant_to_the_bit():
     for number in range(60):
         program, machine, constant = some(number)
-        for law in (lambda x: Uniform(x, x), lambda x: Gaussian(x, 0.0), lambda x: Exponential(x, 0.0)):
+        for law in (
+            lambda x: UniformNumber(x, x),
+            lambda x: GaussianNumber(x, 0.0),
+            lambda x: ExponentialNumber(x, 0.0),
+        ):
             nodes = tuple(
                 replace(n, latency_s=law(n.latency_s), intra_latency_s=law(n.intra_latency_s), speed=law(n.speed))
                 for n in machine.nodes
@@ -262,7 +275,7 @@ def test_the_wait_of_round_robin_is_bounded(processes, quantum):
         streams += [[{"kind": OperationKind.NONE, "burst": 20 * quantum * processes}]] * (processes - 1)
         streams += [[{"kind": OperationKind.SEND, "peer": 0, "burst": late}]]
         machine = Machine(
-            nodes=(Node(), Node()), mapping=(0,) * processes + (1,), scheduling=Scheduling(slice_ns=quantum)
+            nodes=(Node(), Node()), mapping=(0,) * processes + (1,), scheduling=CpuScheduling(slice_ns=quantum)
         )
         found = simulate(Program.from_streams([operations(*s) for s in streams]), machine, times=True)
         longest = max(longest, int(found.times["end"][0]) - late)
@@ -282,7 +295,10 @@ def test_a_slice_that_ends_nowhere_does_not_keep_a_busy_waiter():
     ]
     program = Program.from_streams([operations(*s) for s in streams], communicators=[range(3), (1, 2)])
     machine = Machine(
-        nodes=(Node(), Node()), mapping=(0, 0, 1), scheduling=Scheduling(slice_ns=3, busy_wait_ns=5), dialect="thesis"
+        nodes=(Node(), Node()),
+        mapping=(0, 0, 1),
+        scheduling=CpuScheduling(slice_ns=3, busy_wait_ns=5),
+        dialect="thesis",
     )
     found = simulate(program, machine, times=True)
     assert found.times["end"].tolist() == [90, 90, 90, 90]
@@ -301,7 +317,7 @@ def test_threads_ahead_of_the_clock_equal_the_reference(dialect):
         program = random_program(random)
         machine = random_machine(random, program.ranks, dialect)
         nodes = tuple(replace(node, cpus=99) for node in machine.nodes)
-        machine = replace(machine, nodes=nodes, scheduling=Scheduling())
+        machine = replace(machine, nodes=nodes, scheduling=CpuScheduling())
         assert_same(program, machine)
         one, closed = simulate(program, machine, transfers=True), simulate(program, machine, repetitions=1)
         assert one.usage.tolist() == closed.usage.tolist()

@@ -24,7 +24,7 @@ from analyzer.program.operation import FileAccess, OperationFlag, OperationKind,
 from analyzer.replay.ideal_network import ideal_times
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.simulate import simulate
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 MB = 1 << 20
 L = 10_000  # ns
@@ -219,8 +219,8 @@ NONBLOCKING = [
     call("MPI_Waitall", 5000, 9000),
 ]
 REQUESTS = [
-    request(What.READ_DONE, 1000, 9000, peer=-1, tag=-1, bytes=2 * MB),
-    request(What.WRITE_DONE, 2000, 9000, peer=-1, tag=-1, bytes=MB),
+    request(RequestKind.READ_DONE, 1000, 9000, peer=-1, tag=-1, bytes=2 * MB),
+    request(RequestKind.WRITE_DONE, 2000, 9000, peer=-1, tag=-1, bytes=MB),
 ]
 
 
@@ -238,7 +238,7 @@ def test_a_wait_for_requests_takes_as_long_as_in_the_run_once(tmp_path):
 def test_requests_of_all_are_complete_when_all_have_started(tmp_path):
     """Rank 1 starts at 50 us; rank 0 waits from 3 us on, in the run for 57 us of which 47 are for rank 1."""
     start = lambda at: on_file("iwrite_at_all", at, at + 1000, sent=MB)  # noqa: E731
-    done = lambda at, end: [request(What.WRITE_DONE, at, end, peer=-1, tag=-1, bytes=MB)]  # noqa: E731
+    done = lambda at, end: [request(RequestKind.WRITE_DONE, at, end, peer=-1, tag=-1, bytes=MB)]  # noqa: E731
     first = rank(start(1000), call("MPI_Wait", 3000, 60000), requests=done(1000, 60000))
     second = rank(start(50000), call("MPI_Wait", 51000, 60000), requests=done(50000, 60000))
     assert replayed(tmp_path, [first, second], Machine()) == [60000, 60000]

@@ -15,7 +15,7 @@ from analyzer.program.operation import OperationKind, operations
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.predicted import write_predicted
 from analyzer.trace import Objects
-from tracelib.schema import ACCESS_HAS_GROUP, What
+from tracelib.schema import ACCESS_HAS_GROUP, RequestKind
 
 MB = 1 << 20
 L, WIRE = 10_000, 10_000_000
@@ -256,7 +256,7 @@ def test_the_wait_for_a_request_lasts_until_the_bytes_are_there(replayed, name):
     origin = [
         on_window("Win_lock_all", 0, 10, detail=SHARED), on_window(name, 10, 20, 1, **moved),
     ]  # fmt: skip
-    rows = [request(What.RMA_DONE, 10, 3020, peer=1, tag=-1, bytes=MB)]
+    rows = [request(RequestKind.RMA_DONE, 10, 3020, peer=1, tag=-1, bytes=MB)]
     wait = call("MPI_Wait", 3000, 3020), 0, 0
     last = on_window("Win_unlock_all", 5000 + 3020, 8030)
     ends = replayed([*origin, wait, last], [on_window("Win_sync", 0, 1)], requests={0: rows})

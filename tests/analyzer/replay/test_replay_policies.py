@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.machine.description import Exponential, Gaussian, Level, Machine, Node, Priority, Scheduling, Uniform
+from analyzer.machine.description import (
+    CpuScheduling,
+    ExponentialNumber,
+    GaussianNumber,
+    Machine,
+    Node,
+    PriorityLevel,
+    PrioritySource,
+    UniformNumber,
+)
 from analyzer.machine.policies import policy_of
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationKind, operations
@@ -65,13 +74,13 @@ def test_fixed_priorities_of_ranks():
 @pytest.mark.parametrize("dialect", ("standard", "thesis"))
 def test_critical_path_records(dialect):
     """CP: at 100 rank 0 leaves the critical path, and rank 1 takes the processor from it until 250."""
-    policy = Scheduling(priority=Priority.RECORDS, preemptive=True)
+    policy = CpuScheduling(priority=PrioritySource.RECORDS, preemptive=True)
     streams = [[compute(100), {"kind": OperationKind.PRIORITY, "other": 5}, compute(100)], [compute(150)]]
     assert ends(streams, policy, (0, 0), dialect) == [350, 250]
 
 
 def test_critical_path_records_without_preemption():
-    policy = Scheduling(priority=Priority.RECORDS)
+    policy = CpuScheduling(priority=PrioritySource.RECORDS)
     streams = [[compute(100), {"kind": OperationKind.PRIORITY, "other": 5}, compute(100)], [compute(150)]]
     assert ends(streams, policy, (0, 0)) == [200, 350]
 
@@ -79,36 +88,38 @@ def test_critical_path_records_without_preemption():
 @pytest.mark.parametrize("dialect", ("standard", "thesis"))
 def test_svr4_slices_grow(dialect):
     """Level 0 for 10 each, then level 1 for 40 each, then the last 10 of each."""
-    policy = Scheduling(priority=Priority.SVR4, levels=(Level(10, 1, 0), Level(40, 1, 0)))
+    policy = CpuScheduling(priority=PrioritySource.SVR4, levels=(PriorityLevel(10, 1, 0), PriorityLevel(40, 1, 0)))
     assert ends([[compute(60)], [compute(60)]], policy, (0, 0), dialect) == [110, 120]
 
 
 def test_svr4_sleepers_return_to_a_better_level():
     """Rank 0 sleeps from 5 to 7 and comes back better than rank 1, whose slice it ends at once."""
-    policy = Scheduling(priority=Priority.SVR4, preemptive=True, levels=(Level(10, 1, 0), Level(40, 1, 0)), base=1)
+    policy = CpuScheduling(
+        priority=PrioritySource.SVR4, preemptive=True, levels=(PriorityLevel(10, 1, 0), PriorityLevel(40, 1, 0)), base=1
+    )
     assert ends([[receive(2, 5), compute(8)], [compute(30)], [send(0, 7)]], policy, (0, 0, 1)) == [15, 43, 7]
 
 
 @pytest.mark.parametrize("dialect", ("standard", "thesis"))
 def test_decay_counts_what_was_used(dialect):
     """F7 without forgetting: ticks of 10. Rank 0 has 1 at 10, rank 1 has 2 at 30, rank 0 ends at 50."""
-    policy = Scheduling(priority=Priority.DECAY, preemptive=True, best=0, worst=127, tick_ns=10, settle_ns=10)
+    policy = CpuScheduling(priority=PrioritySource.DECAY, preemptive=True, best=0, worst=127, tick_ns=10, settle_ns=10)
     assert ends([[compute(30)], [compute(30)]], policy, (0, 0), dialect) == [50, 60]
 
 
 def test_decay_forgets_by_the_load():
     """F7: two threads, so the load is (2 + 0) / 2 = 1 at 10, and 2/3 of the use is kept: its whole part is 0, and
     rank 0 goes on. Without forgetting it has 1 and loses the processor to rank 1 until 25."""
-    keeps = Scheduling(
-        priority=Priority.DECAY, preemptive=True, best=0, worst=127, tick_ns=10, settle_ns=10, load_ns=10
+    keeps = CpuScheduling(
+        priority=PrioritySource.DECAY, preemptive=True, best=0, worst=127, tick_ns=10, settle_ns=10, load_ns=10
     )
     assert ends([[compute(15)], [compute(15)]], keeps, (0, 0)) == [30, 25]
     assert ends([[compute(15)], [compute(15)]], replace(keeps, decay_ns=10), (0, 0)) == [15, 30]
 
 
 def boost(first, last, sender=0):
-    return Scheduling(
-        priority=Priority.BOOST, slice_ns=10, base=5, best=0, worst=10,
+    return CpuScheduling(
+        priority=PrioritySource.BOOST, slice_ns=10, base=5, best=0, worst=10,
         receiver_first=first, receiver_last=last, sender_receiver_first=sender,
     )  # fmt: skip
 
@@ -139,9 +150,9 @@ def normal(x):
 @pytest.mark.parametrize(
     "law, distribution",
     [
-        (Uniform(1e-3, 3e-3), lambda x: (x - 1e6) / 2e6),
-        (Gaussian(1e-3, 2e-4), normal),
-        (Exponential(1e-3, 5e-4), lambda x: 1 - np.exp(-(x - 1e6) / 5e5)),
+        (UniformNumber(1e-3, 3e-3), lambda x: (x - 1e6) / 2e6),
+        (GaussianNumber(1e-3, 2e-4), normal),
+        (ExponentialNumber(1e-3, 5e-4), lambda x: 1 - np.exp(-(x - 1e6) / 5e5)),
     ],
 )
 def test_draws_have_their_distribution(law, distribution):
@@ -198,7 +209,7 @@ def test_cost_is_linear_in_messages_and_switches():
 
     def events(messages):
         one = [send(1, 5), compute(3)], [receive(0, 2), compute(9)], [compute(8)] * 2
-        policy = Scheduling(slice_ns=4, context_switch_ns=1)
+        policy = CpuScheduling(slice_ns=4, context_switch_ns=1)
         on = Machine(nodes=(Node(links_out=1, latency_s=1e-9), Node()), mapping=(0, 1, 1), scheduling=policy)
         return simulate(Program.from_streams([operations(*(rows * messages)) for rows in one]), on).events
 
@@ -236,7 +247,7 @@ def test_what_is_under_way_at_the_end_of_a_closed_system_counts_as_far_as_it_cam
 @pytest.mark.parametrize("burst, sent", [(999, 999), (1000, 1000), (1001, 2001)])
 def test_a_burst_that_ends_with_its_slice_waits_no_turn(burst, sent, dialect):
     """Slices of 1000 ns, and another thread that has more to do. The second burst, of 10 ns, waits one turn."""
-    policy = Scheduling(slice_ns=1000)
+    policy = CpuScheduling(slice_ns=1000)
     other = [[compute(5000)], [receive(0)]]
     assert ends([[send(2, burst)], *other], policy, (0, 0, 1), dialect) == [sent, burst + 5000, sent]
     goes_on = [[send(2, burst), compute(10)], *other]
@@ -250,7 +261,7 @@ def test_a_burst_that_ends_with_its_slice_waits_no_turn(burst, sent, dialect):
 def test_round_robin_by_closed_form(bursts, slice_ns):
     """Threads of one burst each: after q whole slices, and what is left of the last one, those before have had as many
     slices as they need, up to q + 1; those behind up to q."""
-    found = ends([[compute(burst)] for burst in bursts], Scheduling(slice_ns=slice_ns), (0,) * len(bursts))
+    found = ends([[compute(burst)] for burst in bursts], CpuScheduling(slice_ns=slice_ns), (0,) * len(bursts))
 
     def had(other, rounds):
         return min(other, rounds * slice_ns)

@@ -12,7 +12,7 @@ from analyzer.parallel import Team
 from analyzer.program.operation import OperationKind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.writers.dim import write_dim
-from tracelib.schema import Peer, What
+from tracelib.schema import Peer, RequestKind
 
 MB = 1 << 20
 L, WIRE = 10_000, 10_000_000
@@ -55,7 +55,7 @@ def collectives(*names, begin, wait, rest=0, **what):
     calls += [call("MPI_Waitall", wait, wait + 5), call("MPI_Finalize", wait + 5 + rest, wait + 6 + rest)]
     procedures = [*dict.fromkeys(str(row["call"]) for row in calls)]
     requests = []
-    for state, end in ((What.COLLECTIVE_STARTED, 0), (What.COLLECTIVE_DONE, wait + 5)):
+    for state, end in ((RequestKind.COLLECTIVE_STARTED, 0), (RequestKind.COLLECTIVE_DONE, wait + 5)):
         for name in names:
             row = request(state, begin, end, peer=what.get("root", Peer.NONE), tag=procedures.index(name))
             requests.append(row | {"bytes": what["sent"] + what["received"]})
@@ -107,11 +107,23 @@ def test_a_partitioned_message_leaves_with_its_last_part(opened, tmp_path):
         call("MPI_Pready", at, at, comm=WORLD, peer=1, tag=4, sent=size) for at, size in ((1000, MB), (5000, 2 * MB))
     ]
     one = partitioned(
-        What.PARTITIONED_SEND_STARTED, What.PARTITIONED_SEND_DONE, 100, *ready, peer=1, ordinal=3, finished=6000
+        RequestKind.PARTITIONED_SEND_STARTED,
+        RequestKind.PARTITIONED_SEND_DONE,
+        100,
+        *ready,
+        peer=1,
+        ordinal=3,
+        finished=6000,
     )
     parrived = call("MPI_Parrived", 15, 15, comm=WORLD, peer=0, tag=4)
     two = partitioned(
-        What.PARTITIONED_RECV_STARTED, What.PARTITIONED_RECV_DONE, 10, parrived, peer=0, ordinal=3, finished=20
+        RequestKind.PARTITIONED_RECV_STARTED,
+        RequestKind.PARTITIONED_RECV_DONE,
+        10,
+        parrived,
+        peer=0,
+        ordinal=3,
+        finished=20,
     )
     trace = opened(one, two)
     assert ends(trace) == [6000 + L, 5000 + L + 3 * WIRE]
@@ -128,11 +140,15 @@ def test_a_partitioned_message_matches_none_but_its_own(opened):
     calls = [call("MPI_Startall", 10, 10)]
     calls += [pready(20, MB), pready(30, 2 * MB)]
     calls += [call("MPI_Bsend", 40, 40, comm=WORLD, peer=1, tag=4, sent=8), call("MPI_Waitall", 50, 52)]
-    what = [request(What.PARTITIONED_SEND_STARTED | k << 8, 10, 0, peer=1, tag=4, bytes=n) for k, n in sizes.items()]
-    what += [request(What.PARTITIONED_SEND_DONE | k << 8, 10, 52, peer=1, tag=4, bytes=n) for k, n in sizes.items()]
+    what = [
+        request(RequestKind.PARTITIONED_SEND_STARTED | k << 8, 10, 0, peer=1, tag=4, bytes=n) for k, n in sizes.items()
+    ]
+    what += [
+        request(RequestKind.PARTITIONED_SEND_DONE | k << 8, 10, 52, peer=1, tag=4, bytes=n) for k, n in sizes.items()
+    ]
     receiver = [call("MPI_Recv", 5, 60, comm=WORLD, peer=0, tag=4, received=8), call("MPI_Startall", 70, 70)]
     receiver.append(call("MPI_Waitall", 80, 82))
-    took = [request(What.PARTITIONED_RECV_DONE | k << 8, 70, 82, peer=0, tag=4, bytes=sizes[k]) for k in (1, 0)]
+    took = [request(RequestKind.PARTITIONED_RECV_DONE | k << 8, 70, 82, peer=0, tag=4, bytes=sizes[k]) for k in (1, 0)]
     trace = opened({"calls": calls, "requests": what}, {"calls": receiver, "requests": took})
     found = simulate(program_of(trace), Machine.ideal(), transfers=True)
     ops = program_of(trace).ops
@@ -169,5 +185,5 @@ def test_fences_are_in_no_order_with_other_collectives(opened):
     one["calls"] = [one["calls"][0], {**barrier[0], "enter": 200, "exit": 200}, barrier[1]]
     two["calls"] = [{**barrier[0], "enter": 50, "exit": 50}, two["calls"][0], barrier[1]]
     for rank, posted in ((one, 200), (two, 50)):
-        rank["requests"] = [request(What.COLLECTIVE_DONE, posted, 302, peer=Peer.NONE, tag=-1)]
+        rank["requests"] = [request(RequestKind.COLLECTIVE_DONE, posted, 302, peer=Peer.NONE, tag=-1)]
     assert ends(opened(one, two), Machine.ideal()) == [300, 300]

@@ -19,7 +19,7 @@ from analyzer.replay.predicted import CallTimes
 from analyzer.replay.section import section_of
 from analyzer.trace import Leftovers
 from analyzer.what_if.blocks import blocks_between_calls
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 SPLIT = (0, 1)  # a communicator of both ranks
 
@@ -92,7 +92,7 @@ def test_a_thread_completes_what_another_posted(opened):
     """Thread 1 waits for what main posts later in the replay than it is waited for."""
     calls = [recv(10, 20, 1, tag=5), call("MPI_Irecv", 520, 525, comm=WORLD, peer=1, thread=0), finalize(600)]
     calls += [call("MPI_Comm_rank", 2, 4, comm=WORLD, thread=1), call("MPI_Wait", 530, 550, thread=1)]
-    done = [request(What.RECV_DONE, 520, 550, peer=1, bytes=8, thread=1)]
+    done = [request(RequestKind.RECV_DONE, 520, 550, peer=1, bytes=8, thread=1)]
     other = [bsend(5, 6, 0, tag=5), bsend(7, 8, 0)]
     trace = opened({"calls": calls, "requests": done}, {"calls": other})
     times, _ = replay(trace)
@@ -107,7 +107,7 @@ def test_a_wait_that_comes_too_early_waits_for_the_posting(opened):
     """Main posts after its own receive of something that takes a millisecond here; thread 1 was ready long before."""
     calls = [recv(10, 20, 1, tag=5), call("MPI_Irecv", 21, 25, comm=WORLD, peer=1), finalize(600)]
     calls += [call("MPI_Comm_rank", 2, 4, comm=WORLD, thread=1), call("MPI_Wait", 30, 50, thread=1)]
-    done = [request(What.RECV_DONE, 21, 50, peer=1, bytes=8, thread=1)]
+    done = [request(RequestKind.RECV_DONE, 21, 50, peer=1, bytes=8, thread=1)]
     trace = opened({"calls": calls, "requests": done}, {"calls": [bsend(5, 6, 0, tag=5), bsend(7, 8, 0)]})
     times, _ = replay(trace, Machine(node=Node(latency_s=1e-3), dialect="thesis"))
     assert times[0, 0][1] == (1_000_006, 1_000_006)
@@ -156,7 +156,7 @@ def test_the_section_and_blocks_know_streams(opened, tmp_path):
     """MPI_Init and MPI_Finalize are main's; a program in files keeps its streams and shared slots."""
     calls = [call("MPI_Init", 0, 100), call("MPI_Irecv", 120, 121, comm=WORLD, peer=0), finalize(700)]
     calls += [bsend(300, 301, 0, thread=1), call("MPI_Wait", 400, 410, thread=1), call("MPI_Test", 650, 660, thread=1)]
-    done = [request(What.RECV_DONE, 120, 410, peer=0, bytes=8, thread=1)]
+    done = [request(RequestKind.RECV_DONE, 120, 410, peer=0, bytes=8, thread=1)]
     trace = opened({"calls": calls, "requests": done, "events": [event(500, 3000, 1, thread=1)]})
     section = section_of(trace)
     assert section.measured_ns == 600
@@ -206,7 +206,7 @@ def programs(draw):
             row = call("MPI_Irecv", posts, posted, comm=WORLD, peer=source, tag=tag, thread=poster)
             calls[1 - source] += [row, call("MPI_Wait", waits, waited, thread=waiter)]
             done[1 - source].append(
-                request(What.RECV_DONE, posts, waited, peer=source, tag=tag, bytes=number, thread=waiter)
+                request(RequestKind.RECV_DONE, posts, waited, peer=source, tag=tag, bytes=number, thread=waiter)
             )
         else:
             calls[1 - source].append(recv(posts, waited, source, tag=tag, size=number, thread=poster))

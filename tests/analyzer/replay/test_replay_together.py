@@ -12,7 +12,7 @@ from analyzer.cli import main
 from analyzer.machine.description import Network, Node
 from analyzer.opening import open_trace
 from analyzer.replay import Machine, program_of, simulate
-from analyzer.replay.together import Together
+from analyzer.replay.together import JoinedRuns
 from analyzer.trace import MESSAGE, Communicator, Leftovers, Nodes, Problem, TracerTime, Unmatched
 
 MACHINE = """
@@ -93,7 +93,7 @@ def together():
     )
     first = columns(2, 100, event_labels=labels[0], procedures=("MPI_Init", "MPI_Send"))
     second.event_labels = labels[1]
-    return Together([first, second], Nodes(("a", "b"), (2, 3), np.array([0, 0, 1, 1, 1], np.int32)))
+    return JoinedRuns([first, second], Nodes(("a", "b"), (2, 3), np.array([0, 0, 1, 1, 1], np.int32)))
 
 
 def test_ranks_are_one_after_the_other(together):
@@ -147,7 +147,7 @@ def test_windows_share_the_room(monkeypatch):
     for run in runs:
         of_run = run.windows
         monkeypatch.setattr(run, "windows", lambda records, of_run=of_run: (asked.append(records), of_run(records))[1])
-    both = Together(runs, Nodes(("a",), (4,), np.zeros(4, np.int32)))
+    both = JoinedRuns(runs, Nodes(("a",), (4,), np.zeros(4, np.int32)))
     assert both.windows(10).tolist() == [0, 40, 60, 80, 120, 180]
     assert both.windows(1).tolist() == both.windows(10).tolist()
     assert asked == [5, 5, 1, 1, 5, 5]

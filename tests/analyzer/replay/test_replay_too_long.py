@@ -7,7 +7,7 @@ import pytest
 from random_replays import random_machine, random_program, with_absurd
 
 from analyzer.errors import TracelibError
-from analyzer.machine.description import DIALECTS, Machine, Network, Node, Scheduling
+from analyzer.machine.description import DIALECTS, CpuScheduling, Machine, Network, Node
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationKind, operations
 from analyzer.replay.simulate import simulate
@@ -74,7 +74,7 @@ def test_slices_and_busy_waits_without_end(ns):
     """A time that never comes has no effect: a slice of 73 years is as good as none, on one processor or two."""
     for name, cpus in (("slice_ns", 1), ("slice_ns", 2), ("least_run_ns", 1), ("busy_wait_ns", 2)):
         machine = Machine(eager_limit=1024, nodes=(Node(cpus=cpus),))
-        absurd = replace(machine, scheduling=Scheduling(**{name: ns}))
+        absurd = replace(machine, scheduling=CpuScheduling(**{name: ns}))
         assert simulate(exchange(), absurd).end_ns == simulate(exchange(), machine).end_ns
 
 

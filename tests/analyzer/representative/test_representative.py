@@ -19,13 +19,13 @@ from synthetic import WORLD, call, write_run
 from analyzer.cli import main
 from analyzer.report.pictures.representative import ranges
 from analyzer.representative.sampling import errors_of, sweep
-from analyzer.representative.series import TIME, Metric, series_of_run
+from analyzer.representative.series import TIME, StepMetric, series_of_run
 from analyzer.representative.subset import error, lengths, representative
 
 
 def column(values):
     values = np.asarray(values, float)
-    return Metric("x", values, np.ones(len(values)))
+    return StepMetric("x", values, np.ones(len(values)))
 
 
 def like_applu(periods=60, period=51, noise=0.02, seed=1):
@@ -187,7 +187,7 @@ def test_samples_by_hand():
 
 
 def test_a_ratio_is_that_of_the_sums():
-    metric = Metric("a/b", np.array([2.0, 9.0, 0.0]), np.array([1.0, 3.0, 0.0]))
+    metric = StepMetric("a/b", np.array([2.0, 9.0, 0.0]), np.array([1.0, 3.0, 0.0]))
     assert metric.over(slice(0, 2)) == 11 / 4
     assert metric.values().tolist() == [2, 3, 11 / 4]
 

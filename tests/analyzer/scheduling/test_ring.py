@@ -15,24 +15,24 @@ from analyzer.opening import open_trace
 from analyzer.program.operation import OperationKind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.scheduling.mix import share
-from analyzer.scheduling.ring import Records, Ring
+from analyzer.scheduling.ring import PriorityRecords, RingProgram
 from benchmarks.scheduling.claims import CLAIMS, verdicts
 from benchmarks.scheduling.experiments import EXPERIMENTS, STUDIED, Setting, most
 
 
 def test_the_thesis_example():
     """(4200, 60 %) of 8 tasks: b = 4200 (0.6 x 8 - 1) = 15960 us (F9), m_mct = 33.6 ms (F10), 29.76 iterations/s."""
-    ring = Ring(4200, 60, 8)
+    ring = RingProgram(4200, 60, 8)
     assert (ring.after_ns, ring.cycle_ns) == (15_960_000, 33_600_000)
     assert 1e9 / ring.cycle_ns == pytest.approx(29.76, abs=0.005)
 
 
 @settings(max_examples=30)
-@given(st.integers(1, 9), st.floats(0, 1), st.integers(1, 9000), st.sampled_from(Records), st.integers(1, 12))
+@given(st.integers(1, 9), st.floats(0, 1), st.integers(1, 9000), st.sampled_from(PriorityRecords), st.integers(1, 12))
 def test_alone_it_does_what_its_name_says(tasks, share_, compute_us, records, iterations):
     """An iteration lasts a N, and a processor is busy for a + b of it: the demand. Every message is received."""
     demand = 100 / tasks + share_ * (100 - 100 / tasks)
-    ring = Ring(compute_us, demand, tasks, iterations, 8, records)
+    ring = RingProgram(compute_us, demand, tasks, iterations, 8, records)
     program = ring.program()
     found = simulate(program, Machine.ideal(), times=True)
     sent = found.times["begin"][ring.sends()]
@@ -40,12 +40,12 @@ def test_alone_it_does_what_its_name_says(tasks, share_, compute_us, records, it
     assert found.usage["computing"].tolist() == [iterations * (ring.compute_ns + ring.after_ns)] * tasks
     assert (ring.compute_ns + ring.after_ns) / ring.cycle_ns == pytest.approx(demand / 100, abs=1e-3)
     assert found.unreceived == 0 and found.usage["sends"].tolist() == [iterations] * tasks
-    assert (program.ops["kind"] == OperationKind.PRIORITY).any() == (records is not Records.NONE)
+    assert (program.ops["kind"] == OperationKind.PRIORITY).any() == (records is not PriorityRecords.NONE)
 
 
 def test_each_sends_to_the_next():
     """F21; the first task sends before it receives."""
-    ops = Ring(100, 50, 4, 2).program().ops
+    ops = RingProgram(100, 50, 4, 2).program().ops
     kinds = ops["kind"][ops["kind"] != OperationKind.PRIORITY][:4].tolist()
     assert kinds == [OperationKind.SEND, OperationKind.RECV, OperationKind.SEND, OperationKind.NONE]
     sends = ops[ops["kind"] == OperationKind.SEND]["peer"].tolist()
@@ -54,8 +54,8 @@ def test_each_sends_to_the_next():
 
 def test_priorities_say_path_and_laxity():
     """0 before the receive; after the send 1, or 1 and how late it may be: a N (1 - d) = 33600 x 0.4 us."""
-    for records, outside in ((Records.PATH, 1), (Records.LAXITY, 1 + 13440)):
-        ops = Ring(4200, 60, 8, 3, 0, records).program().ops
+    for records, outside in ((PriorityRecords.PATH, 1), (PriorityRecords.LAXITY, 1 + 13440)):
+        ops = RingProgram(4200, 60, 8, 3, 0, records).program().ops
         said = ops[ops["kind"] == OperationKind.PRIORITY]["other"]
         assert set(said[::2].tolist()) == {0} and set(said[1::2].tolist()) == {outside}
 
@@ -65,7 +65,7 @@ def test_priorities_say_path_and_laxity():
 )
 def test_what_cannot_be(wrong):
     with pytest.raises(TracelibError):
-        Ring(**wrong)
+        RingProgram(**wrong)
 
 
 @pytest.mark.parametrize("ending", ["dim", "h5"])
@@ -91,14 +91,14 @@ def shared(rings, policy="fcfs", priorities=(), **options):
 
 def test_two_rings_that_do_not_meet_reach_the_closed_form():
     """59.52 iterations/s of both at 50 %, 29.76 at 100 %, where the processors are always busy."""
-    assert shared([Ring(4200, 50)] * 2).throughput == pytest.approx(2 * 1e3 / 33.6, rel=1e-6)
-    assert shared([Ring(4200, 100)] * 2).throughput == pytest.approx(1e3 / 33.6, rel=1e-3)
-    both = shared([Ring(4200, 60)] * 2)
+    assert shared([RingProgram(4200, 50)] * 2).throughput == pytest.approx(2 * 1e3 / 33.6, rel=1e-6)
+    assert shared([RingProgram(4200, 100)] * 2).throughput == pytest.approx(1e3 / 33.6, rel=1e-3)
+    both = shared([RingProgram(4200, 60)] * 2)
     assert both.stretches == pytest.approx([1.2, 1.2], rel=1e-3) and both.ratio == pytest.approx(1, rel=1e-3)
 
 
 def test_who_is_starved_makes_no_iteration():
-    found = shared([Ring(4200, 100)] * 2, "fixed-preemptive", (0, 1))
+    found = shared([RingProgram(4200, 100)] * 2, "fixed-preemptive", (0, 1))
     assert found.rates[0] == pytest.approx(1e3 / 33.6) and found.rates[1] == 0 and np.isinf(found.ratio)
 
 

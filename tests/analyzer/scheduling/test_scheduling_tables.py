@@ -16,7 +16,7 @@ from analyzer.program.model import Program
 from analyzer.program.operation import OperationKind, operations
 from analyzer.replay.simulate import simulate
 from analyzer.scheduling import sharing
-from analyzer.scheduling.ring import Ring
+from analyzer.scheduling.ring import RingProgram
 from analyzer.scheduling.sharing import closed
 
 TABLE_8 = (  # bytes, sum of 128 measurements (s), average as printed
@@ -162,7 +162,7 @@ def test_round_robin_wait_is_bounded(others, slice_us, sent_us):
 def test_a_closed_system(tmp_path, capsys):
     """Two equal rings of 100 % on the same processors: each keeps half of its speed, and nothing is gained."""
     machine = Machine(nodes=(Node(),) * 4, mapping="round-robin", scheduling=policy_of({"policy": "rr"}))
-    program = Ring(4200, 100, 4, 200).program()
+    program = RingProgram(4200, 100, 4, 200).program()
     found = closed([program] * 2, machine, simulate([program] * 2, machine, repetitions=3))
     assert found.speeds == pytest.approx([0.5, 0.5], rel=0.02) and found.gain == pytest.approx(1, rel=0.02)
     assert found.alone == pytest.approx([200 * 4 * 4.2e-3 + 3 * 4.2e-3] * 2)

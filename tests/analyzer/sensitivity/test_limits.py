@@ -16,7 +16,7 @@ from thread_team import by_team
 from analyzer.cli import main
 from analyzer.efficiency.cpu_use import CpuSharing
 from analyzer.errors import TracelibError
-from analyzer.machine.description import DIALECTS, Machine, Network, Node, Piece
+from analyzer.machine.description import DIALECTS, CostPiece, Machine, Network, Node
 from analyzer.machine.parameters import PARAMETERS, vary
 from analyzer.parallel import Team
 from analyzer.program.model import Program
@@ -28,7 +28,7 @@ from analyzer.report.words import units
 from analyzer.report.words.eager import Eager
 from analyzer.report.words.replays import value_text
 from analyzer.sensitivity import tolerance as tolerance_module
-from analyzer.sensitivity.limits import Latency, Scenario, limits, only
+from analyzer.sensitivity.limits import LatencyCost, NetworkScenario, limits, only
 from analyzer.sensitivity.tolerance import tolerance
 from analyzer.trace.sharing import Sharing
 
@@ -154,13 +154,15 @@ TABLE_11 = {
 def test_table_11():
     """Its slowdowns (the inverse of ours) and speedups from its times; 10.1 s of the latency's 12.1 s (sic, 12.176) are
     1010 messages."""
-    rows = {ranks: [Scenario("", round(t * 1e9), u / 100) for t, u, _ in table] for ranks, table in TABLE_11.items()}
+    rows = {
+        ranks: [NetworkScenario("", round(t * 1e9), u / 100) for t, u, _ in table] for ranks, table in TABLE_11.items()
+    }
     for ranks, table in TABLE_11.items():
         ideal, *others = rows[ranks]
         assert [round(1 / s.slowdown(ideal), 2) for s in others] == [slowdown for _, _, slowdown in table[1:]]
     pairs = zip(rows[32], rows[8], strict=True)
     assert [round(many.speedup(few), 2) for many, few in pairs] == [3.83, 1.94, 3.50, 0.94]
-    latency = Latency(rows[8][1].end_ns - rows[8][0].end_ns, 1010 * 10 * MS)
+    latency = LatencyCost(rows[8][1].end_ns - rows[8][0].end_ns, 1010 * 10 * MS)
     assert (latency.extra_ns / 1e9, round(latency.induced_ns / 1e9, 1)) == (12.176, 2.1)
 
 
@@ -290,7 +292,7 @@ def test_ranks_that_share_cpus_limit_a_run():
 
 def test_parts_of_a_measured_network():
     """Its smallest message is the latency, what others cost more the bandwidth; within a node the same."""
-    pieces = (Piece(0, 100, 0, 2000, 1, 300, 0.5), Piece(4096, 200, 0, 5000, 2, 0, 2))
+    pieces = (CostPiece(0, 100, 0, 2000, 1, 300, 0.5), CostPiece(4096, 200, 0, 5000, 2, 0, 2))
     for machine in (
         replace(IDEAL, networks=(Network(pieces=pieces),)),
         replace(IDEAL, node=Node(cpus=2, intra=pieces), networks=(Network(),)),

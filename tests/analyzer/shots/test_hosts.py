@@ -15,8 +15,8 @@ from study_folder import LINE, folder_of_study, study, until  # noqa: F401, a fi
 
 from analyzer.shots.hosts import HostsFile
 from analyzer.shots.plan import read_plan
-from analyzer.shots.scheduler import Scheduler
-from analyzer.shots.shot_records import Book
+from analyzer.shots.scheduler import ShotScheduler
+from analyzer.shots.shot_records import ShotBook
 
 LOGGED = "echo {{shot}} {{host}} >> LOG\n" + LINE
 
@@ -185,8 +185,8 @@ def scheduled(folder, hosts, command, clock, samples=4, said=None):
     plan = read_plan(path)
     study_folder = folder.path / "s.study"
     study_folder.mkdir()
-    book = Book(study_folder / "shots.jsonl", plan.question, plan.reads)
-    return book, lambda progress: Scheduler(
+    book = ShotBook(study_folder / "shots.jsonl", plan.question, plan.reads)
+    return book, lambda progress: ShotScheduler(
         plan, book, study_folder, HostsFile(path), (said if said is not None else []).append,
         progress=progress, now=clock,
     ).run()  # fmt: skip

@@ -13,7 +13,7 @@ from analyzer.snapshot import open_regions, take_snapshot
 from analyzer.trace import CALL, MARK, MESSAGE, Mark
 from analyzer.trace.call_trace import CallTrace
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 PROCEDURES = ("MPI_Recv", "MPI_Send", "MPI_Bcast")
 END = 400
@@ -99,7 +99,7 @@ def run(tmp_path_factory):
                     call("MPI_Wait", 800, 880),
                 ],
                 "labels": [label(schema.LabelKind.REGION, 1, "solve", schema.REGION_TYPE)],
-                "requests": [request(What.RECV_DONE, 200, 870, peer=0, tag=5, bytes=8)],
+                "requests": [request(RequestKind.RECV_DONE, 200, 870, peer=0, tag=5, bytes=8)],
                 "events": [event(300, schema.REGION_TYPE, 1, flags=1), event(700, schema.REGION_TYPE, 1, flags=2)],
             },
         ],

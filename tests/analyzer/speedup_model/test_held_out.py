@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from analyzer.report.predicted_speedup import prediction_json, prediction_tables
 from analyzer.speedup_model.extrapolation import FORMS, fitted
 from analyzer.speedup_model.held_out import MODEL, held_out
-from analyzer.speedup_model.parameters import Parameters
+from analyzer.speedup_model.parameters import SpeedupParameters
 from analyzer.speedup_model.prediction import predict
 
 LOG = fitted(FORMS["log"])
@@ -21,7 +21,7 @@ def of_speedup(ranks, speedup, balance=0.9):
     period = 1e9 / speedup
     useful = 1e9
     longest = useful / ranks / balance
-    return Parameters(str(ranks), ranks, ranks, period, useful, longest, max(longest, period * 0.9))
+    return SpeedupParameters(str(ranks), ranks, ranks, period, useful, longest, max(longest, period * 0.9))
 
 
 def test_errors_by_hand():

@@ -17,8 +17,8 @@ from analyzer.errors import TracelibError
 from analyzer.models.speedup_curves import selected
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.speedup_model.extrapolation import FORMS, LINEAR, Reciprocal, baselines, fitted
-from analyzer.speedup_model.parameters import Parameters, parameters
+from analyzer.speedup_model.extrapolation import FORMS, LINEAR, ReciprocalCurve, baselines, fitted
+from analyzer.speedup_model.parameters import SpeedupParameters, parameters
 from analyzer.speedup_model.prediction import CONFIDENCE, predict
 
 FITTED, AHEAD = (16, 36, 64), (121, 256, 1024)
@@ -52,7 +52,7 @@ def test_the_interval_is_the_prediction_interval_of_a_line():
 
 
 def test_a_falling_amount_stays_above_0():
-    falling = Reciprocal(LOG(np.array([1, 2, 4]), np.array([1, 2.4, 2.9])))
+    falling = ReciprocalCurve(LOG(np.array([1, 2, 4]), np.array([1, 2.4, 2.9])))
     assert 0 < falling.value(1000) < falling.value(4) < 1
     assert falling.text().startswith("1 / (")
 
@@ -76,7 +76,7 @@ def run_of(losses, ranks, noise=None):
     useful = instructions / (ipc * 2.0)
     longest = useful / ranks / factor["balance"]
     ideal = longest / factor["dependencies"]
-    return Parameters(
+    return SpeedupParameters(
         str(ranks), ranks, ranks, ideal / factor["transfer"], useful, longest, ideal, instructions=instructions, ipc=ipc
     )
 
@@ -153,7 +153,7 @@ def test_a_curve_that_would_fall_below_0_stays_above():
 
 def test_a_factor_that_falls_to_nothing_says_so():
     """By P^-4 a share is a billionth at 256 times the ranks."""
-    runs = [Parameters("", p, p, 1e9 * p**3, 1e9, p**-4.0, 1.0) for p in (1, 2, 4)]
+    runs = [SpeedupParameters("", p, p, 1e9 * p**3, 1e9, p**-4.0, 1.0) for p in (1, 2, 4)]
     (one,) = predict(runs, [1024], fitted(FORMS["power"])).predicted
     assert any(factor.floored for factor in one.factors)
 
@@ -161,7 +161,7 @@ def test_a_factor_that_falls_to_nothing_says_so():
 def test_weak_scaling_multiplies_time_by_the_work():
     """Twice the ranks do twice the work in 1.05 of the time: 4 ranks take 1.1025 by powers."""
     runs = [
-        Parameters("", ranks, ranks, t, ranks * 1e9 * t / 1e9, t, t)
+        SpeedupParameters("", ranks, ranks, t, ranks * 1e9 * t / 1e9, t, t)
         for ranks, t in ((16, 1e9), (32, 1.05e9), (64, 1.1025e9))
     ]
     found = predict(runs, [128], fitted(FORMS["power"]))
@@ -184,7 +184,7 @@ def test_what_cannot_be_predicted_is_said():
     runs = [run_of(CODES["SP"], ranks) for ranks in FITTED]
     with pytest.raises(TracelibError, match="two rank counts at least"):
         predict(runs[:2], [36], LOG)
-    one = Parameters("", 36, 72, 1e9, 1e9, 1e8, 1e9)
+    one = SpeedupParameters("", 36, 72, 1e9, 1e9, 1e8, 1e9)
     with pytest.raises(TracelibError, match="different numbers of threads"):
         predict([runs[0], one, runs[2]], [128], LOG)
 

@@ -18,7 +18,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.speedup import difference_sentence
 from analyzer.speedup_model.factor_model import speedup, variants
-from analyzer.speedup_model.parameters import Parameters, parameters
+from analyzer.speedup_model.parameters import SpeedupParameters, parameters
 
 RANKS, PHASES, WORK, LATENCY = 4, 16, 8_000_000, 5_000
 
@@ -127,7 +127,7 @@ def run(draw, alpha=2.0):
     useful = instructions / (ipc * alpha)
     longest = useful / ranks / draw(shares)
     ideal = longest / draw(shares)
-    return Parameters(
+    return SpeedupParameters(
         "run", ranks, ranks, ideal / draw(shares), useful, longest, ideal,
         iterations=draw(st.integers(1, 50)), instructions=instructions, ipc=ipc,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.report.words import units
 from analyzer.structure.cut.chosen_iterations import nearest
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 ITERATIONS, STEP_NS = 40, 10_000
 KINDS = "ring", "skip", "reduction", "broadcast", "gather", "transposition"
@@ -31,10 +31,12 @@ def run_of_steps(folder, *, slow: int = 17):
             begin = at + factor * computed
             end = at + factor * STEP_NS
             calls.append(call("MPI_Irecv", begin, begin + 100, comm=WORLD, peer=1 - rank, tag=3))
-            requests.append(request(What.RECV_DONE, begin, end - 2000, comm=WORLD, peer=1 - rank, tag=3, bytes=80))
+            requests.append(
+                request(RequestKind.RECV_DONE, begin, end - 2000, comm=WORLD, peer=1 - rank, tag=3, bytes=80)
+            )
             calls.append(call("MPI_Isend", begin + 200, begin + 300, comm=WORLD, peer=1 - rank, tag=3, sent=80))
             requests.append(
-                request(What.SEND_DONE, begin + 200, end - 2000, comm=WORLD, peer=1 - rank, tag=3, bytes=80)
+                request(RequestKind.SEND_DONE, begin + 200, end - 2000, comm=WORLD, peer=1 - rank, tag=3, bytes=80)
             )
             calls.append(call("MPI_Waitall", begin + 400, end - 2000))
             calls.append(call("MPI_Allreduce", end - 1500, end, comm=WORLD, sent=8, received=8))
@@ -176,10 +178,10 @@ def run_of_starts(folder, send_started, receive_started, send_done, receive_done
     return write_run(folder, ranks)
 
 
-PERSISTENT = What.SEND_STARTED, What.RECV_STARTED, What.SEND_DONE, What.RECV_DONE, 0
+PERSISTENT = RequestKind.SEND_STARTED, RequestKind.RECV_STARTED, RequestKind.SEND_DONE, RequestKind.RECV_DONE, 0
 PARTITIONED = (
-    What.PARTITIONED_SEND_STARTED, What.PARTITIONED_RECV_STARTED, What.PARTITIONED_SEND_DONE,
-    What.PARTITIONED_RECV_DONE, 1,
+    RequestKind.PARTITIONED_SEND_STARTED, RequestKind.PARTITIONED_RECV_STARTED, RequestKind.PARTITIONED_SEND_DONE,
+    RequestKind.PARTITIONED_RECV_DONE, 1,
 )  # fmt: skip
 
 

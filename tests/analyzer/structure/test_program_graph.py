@@ -19,7 +19,7 @@ from analyzer.pairing import parts
 from analyzer.parallel import Team
 from analyzer.report.pictures import program_graph as picture
 from analyzer.structure.graph.program_graph import DifferingProperty, NodeKind, program_graph, times_differ
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 MS = 1_000_000
 STEPS = 5
@@ -35,7 +35,7 @@ def master(workers):
         for worker in range(1, workers + 1):
             begin, end = at + (1 + worker) * MS, at + (2 + worker) * MS if worker < workers else at + 35 * MS
             calls.append(call("MPI_Recv", begin, end, comm=WORLD, peer=worker, tag=7, received=80))
-            requests.append(request(What.RECEIVED, begin, end, peer=worker, tag=7, bytes=80))
+            requests.append(request(RequestKind.RECEIVED, begin, end, peer=worker, tag=7, bytes=80))
             chains.append((("main", 1), ("master", 7)))
     return placed({"calls": calls}, chains) | {"requests": requests}
 

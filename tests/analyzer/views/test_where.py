@@ -12,7 +12,7 @@ from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.views import Filter, View
 from benchmarks.synthetic.run import write_run as write_pattern
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 REGIONS = "solve", "exchange"
 
@@ -27,7 +27,7 @@ def by_hand(tmp_path_factory):
     events = [begin(110, 1), begin(115, 2), end(150, 2), end(200, 1)]
     ranks = [
         {"calls": first, "events": events, "labels": LABELS},
-        {"calls": second, "requests": [request(What.RECV_DONE, 100, 155, peer=0, tag=5, bytes=80)]},
+        {"calls": second, "requests": [request(RequestKind.RECV_DONE, 100, 155, peer=0, tag=5, bytes=80)]},
     ]
     ranks[0] = placed(ranks[0], [(("main", 1), ("swap", 7)), (("main", 1), ("wait", 9)), (("main", 2),)])
     ranks[1] = placed(ranks[1], [(("main", 1), ("swap", 8)), (("main", 1), ("wait", 9)), (("main", 2),)])

@@ -16,7 +16,7 @@ from analyzer.waits.analysis import analyze_waits
 from analyzer.waits.kinds import WaitKind
 from analyzer.waits.wait_states import WaitSearch, find_wait_states
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 ONE = Team()
 LABELS = [label(schema.LabelKind.REGION, 1, "solve"), label(schema.LabelKind.REGION, 2, "pack")]
@@ -125,7 +125,7 @@ def test_a_wait_that_began_before_both_were_in_step(tmp_path):
     """Rank 1 waits for rank 2 from 10 to 100; in step with rank 0 it is at 40, when that has sent. Since then rank 1
     waited for 60 ns and was 4 in its Waitall: these make rank 0 wait for 60."""
     posts = [call("MPI_Irecv", 2, 3, comm=WORLD), call("MPI_Irecv", 4, 5, comm=WORLD)]
-    rows = [request(What.RECV_DONE, at, 104, peer=peer, tag=1, bytes=8) for at, peer in ((2, 2), (4, 0))]
+    rows = [request(RequestKind.RECV_DONE, at, 104, peer=peer, tag=1, bytes=8) for at, peer in ((2, 2), (4, 0))]
     ranks = [
         {"calls": [send(30, 40), receive(60, 130, peer=1)]},
         {"calls": [*posts, call("MPI_Waitall", 10, 104), send(120, 125, peer=0)], "requests": rows},

@@ -11,7 +11,7 @@ from analyzer.waits.analysis import analyze_waits
 from analyzer.waits.kinds import WaitKind, length
 from analyzer.waits.wait_states import WaitSearch, find_wait_states
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 ONE = Team()
 
@@ -61,20 +61,20 @@ def test_a_message_that_is_there_is_not_waited_for(found, sent):
 def test_late_sender_in_the_wait_for_a_posted_receive(found):
     """Waiting begins with MPI_Wait, not with MPI_Irecv."""
     calls = [call("MPI_Irecv", 10, 15, comm=WORLD), call("MPI_Wait", 40, 90, comm=WORLD, peer=0, tag=1, received=8)]
-    rows = [request(What.RECV_DONE, 10, 90, peer=0, tag=1, bytes=8)]
+    rows = [request(RequestKind.RECV_DONE, 10, 90, peer=0, tag=1, bytes=8)]
     assert found([send(70, 80)], calls, requests={1: rows}) == [(WaitKind.LATE_SENDER, 1, 0, 40, 30)]
 
 
 def test_a_waitall_waits_once_and_for_the_last(found):
     calls = [call("MPI_Irecv", 10, 15, comm=WORLD), call("MPI_Irecv", 16, 18, comm=WORLD), call("MPI_Waitall", 40, 190)]
-    rows = [request(What.RECV_DONE, at, 190, peer=peer, tag=1, bytes=8) for at, peer in ((10, 0), (16, 1))]
+    rows = [request(RequestKind.RECV_DONE, at, 190, peer=peer, tag=1, bytes=8) for at, peer in ((10, 0), (16, 1))]
     waits = found([send(170, 180, peer=2)], [send(120, 130, peer=2)], calls, requests={2: rows})
     assert waits == [(WaitKind.LATE_SENDER, 2, 0, 40, 130)]
 
 
 def test_a_successful_test_waits_too(found):
     calls = [call("MPI_Irecv", 10, 15, comm=WORLD), call("MPI_Test", 60, 90, comm=WORLD, peer=0, tag=1, received=8)]
-    rows = [request(What.RECV_DONE, 10, 90, peer=0, tag=1, bytes=8)]
+    rows = [request(RequestKind.RECV_DONE, 10, 90, peer=0, tag=1, bytes=8)]
     assert found([send(70, 80)], calls, requests={1: rows}) == [(WaitKind.LATE_SENDER, 1, 0, 60, 10)]
 
 
@@ -96,7 +96,7 @@ def test_probes_wait_for_the_message_that_is_received_next(found):
     mrecv = call("MPI_Mrecv", 181, 185, comm=WORLD, peer=0, tag=2, received=8)
     probes = [call("MPI_Probe", 20, 90, comm=WORLD, peer=0, tag=1), receive(92, 99), mprobe, mrecv]
     other = [call("MPI_Probe", 200, 260, comm=WORLD, peer=2, tag=5), receive(261, 290, tag=3)]
-    rows = [request(What.RECEIVED, 120, 185, peer=0, tag=2, bytes=8)]
+    rows = [request(RequestKind.RECEIVED, 120, 185, peer=0, tag=2, bytes=8)]
     calls = [send(70, 80), send(150, 155, tag=2), send(250, 255, tag=3)]
     waits = found(calls, [*probes, *other], [], requests={1: rows})
     assert waits == [(WaitKind.LATE_SENDER, 1, 0, 20, 50), (WaitKind.LATE_SENDER, 1, 0, 120, 30)]
@@ -109,7 +109,7 @@ def test_a_probe_before_a_matched_receive_waits(found):
         call("MPI_Mprobe", 100, 110, comm=WORLD, peer=0, tag=1),
         call("MPI_Mrecv", 120, 130, comm=WORLD, peer=0, tag=1, received=8),
     ]
-    rows = [request(What.RECEIVED, 100, 130, peer=0, tag=1, bytes=8)]
+    rows = [request(RequestKind.RECEIVED, 100, 130, peer=0, tag=1, bytes=8)]
     assert found([send(70, 80)], calls, requests={1: rows}) == [(WaitKind.LATE_SENDER, 1, 0, 20, 50)]
 
 
@@ -130,15 +130,15 @@ def test_a_buffered_message_delays_no_sender(found):
 
 def test_late_receiver_in_the_wait_for_a_send(found):
     calls = [send(10, 15, name="MPI_Isend"), call("MPI_Wait", 40, 95, comm=WORLD, peer=1, tag=1)]
-    rows = [request(What.SEND_DONE, 10, 95, peer=1, tag=1, bytes=8)]
+    rows = [request(RequestKind.SEND_DONE, 10, 95, peer=1, tag=1, bytes=8)]
     assert found(calls, [receive(60, 90)], requests={0: rows}) == [(WaitKind.LATE_RECEIVER, 0, 1, 40, 20)]
 
 
 def test_persistent_sends_of_one_start_are_told_apart(found):
     """Two sends of one MPI_Startall, completed by different calls."""
     calls = [call("MPI_Startall", 10, 15), call("MPI_Wait", 40, 95), call("MPI_Wait", 100, 200)]
-    rows = [request(What.SEND_STARTED, 10, 0, peer=peer, tag=1, bytes=8) for peer in (1, 2)]
-    rows += [request(What.SEND_DONE, 10, done, peer=peer, tag=1, bytes=8) for peer, done in ((2, 95), (1, 200))]
+    rows = [request(RequestKind.SEND_STARTED, 10, 0, peer=peer, tag=1, bytes=8) for peer in (1, 2)]
+    rows += [request(RequestKind.SEND_DONE, 10, done, peer=peer, tag=1, bytes=8) for peer, done in ((2, 95), (1, 200))]
     waits = found(calls, [receive(160, 190)], [receive(60, 90)], requests={0: rows})
     assert waits == [(WaitKind.LATE_RECEIVER, 0, 2, 40, 20), (WaitKind.LATE_RECEIVER, 0, 1, 100, 60)]
 
@@ -146,7 +146,7 @@ def test_persistent_sends_of_one_start_are_told_apart(found):
 def test_a_sendrecv_waits_for_the_later_of_its_two(found):
     def sendrecv(enter, exit_, to, from_, posted):
         both = call("MPI_Sendrecv", enter, exit_, comm=WORLD, peer=to, tag=1, sent=8, received=8)
-        return [both], [request(What.RECEIVED, posted, exit_, peer=from_, tag=1, bytes=8)]
+        return [both], [request(RequestKind.RECEIVED, posted, exit_, peer=from_, tag=1, bytes=8)]
 
     parts = [sendrecv(10, 200, 1, 2, 10), sendrecv(50, 120, 2, 0, 50), sendrecv(90, 150, 0, 1, 90)]
     waits = found(*(calls for calls, _ in parts), requests={r: rows for r, (_, rows) in enumerate(parts)})
@@ -188,7 +188,10 @@ def test_nonblocking_collectives_are_waited_for_where_they_are_completed(found):
 
     times = [(50, 52, 54, 100, 230), (10, 20, 95, 110, 240), (70, 72, 75, 200, 250)]
     rows = {
-        r: [request(What.COLLECTIVE_DONE, begin, done, peer=-1), request(What.COLLECTIVE_DONE, began, left, peer=-1)]
+        r: [
+            request(RequestKind.COLLECTIVE_DONE, begin, done, peer=-1),
+            request(RequestKind.COLLECTIVE_DONE, began, left, peer=-1),
+        ]
         for r, (begin, _, done, began, left) in enumerate(times)
     }
     assert found(*(calls(*t) for t in times), requests=rows) == [
@@ -214,7 +217,7 @@ def test_early_reduce_that_is_nonblocking(tmp_path):
             call("MPI_Ireduce", begin, begin + 1, comm=WORLD, peer=0, sent=8, received=8 * (begin == 10)),
             call("MPI_Wait", wait, done),
         ]
-        ranks.append({"calls": calls, "requests": [request(What.COLLECTIVE_DONE, begin, done, peer=-1)]})
+        ranks.append({"calls": calls, "requests": [request(RequestKind.COLLECTIVE_DONE, begin, done, peer=-1)]})
     trace = open_run(str(write_run(tmp_path, ranks)))
     result = analyze_waits(trace, ONE, profile(trace, ONE))
     assert (result.total_ns, result.first_sender_ns) == (50, 30)
@@ -308,7 +311,7 @@ def test_nonblocking_neighbours(found, name):
     """They wait where they are completed, until the last that began its own before that."""
     times = [(10, 20, 60), (50, 55, 120), (100, 105, 125)]
     calls = [[collective(name, b, b + 1), call("MPI_Wait", w, e)] for b, w, e in times]
-    rows = {r: [request(What.COLLECTIVE_DONE, b, e, peer=-1)] for r, (b, _, e) in enumerate(times)}
+    rows = {r: [request(RequestKind.COLLECTIVE_DONE, b, e, peer=-1)] for r, (b, _, e) in enumerate(times)}
     assert found(*calls, requests=rows) == [(WaitKind.N_TO_N, 0, 1, 20, 30), (WaitKind.N_TO_N, 1, 2, 55, 45)]
 
 
@@ -319,8 +322,8 @@ def test_persistent_collectives_wait_where_they_are_completed(tmp_path):
         found = []
         for tag, bytes_, peer in ((0, 8, 1), (1, 0, -1)):
             begin, end = begins[tag], done[tag]
-            found.append(request(What.COLLECTIVE_STARTED, begin, 0, peer=peer, tag=tag, bytes=bytes_))
-            found.append(request(What.COLLECTIVE_DONE, begin, end, peer=peer, tag=tag, bytes=bytes_))
+            found.append(request(RequestKind.COLLECTIVE_STARTED, begin, 0, peer=peer, tag=tag, bytes=bytes_))
+            found.append(request(RequestKind.COLLECTIVE_DONE, begin, end, peer=peer, tag=tag, bytes=bytes_))
         return found
 
     def rank(begins, waits, done):

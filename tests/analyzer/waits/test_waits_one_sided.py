@@ -12,7 +12,7 @@ from analyzer.recording.run.trace import open_run
 from analyzer.waits.kinds import WaitKind, length
 from analyzer.waits.one_sided import FenceCalls
 from analyzer.waits.wait_states import NOT_FOR_MESSAGES, WaitSearch, find_wait_states
-from tracelib.schema import ACCESS_HAS_GROUP, What
+from tracelib.schema import ACCESS_HAS_GROUP, RequestKind
 
 EXCLUSIVE, SHARED = 1, 2
 FIRST_GROUP = 3  # row of `communicators`
@@ -194,7 +194,7 @@ def test_groups_say_which_exposure_an_epoch_belongs_to(found):
 
 def test_waits_for_messages_are_the_same_where_only_these_matter(tmp_path):
     """The failing polls of MPI_Test belong to MPI_Win_complete, not to the message that MPI_Wait receives later."""
-    messages = {"requests": [request(What.RECV_DONE, 5, 200, peer=1, tag=3, bytes=8)]}
+    messages = {"requests": [request(RequestKind.RECV_DONE, 5, 200, peer=1, tag=3, bytes=8)]}
     start, complete = on_window("Win_start", 10, 12), on_window("Win_complete", 61, 75)
     origin = [start, on_window("Put", 13, 15, 1), complete, (call("MPI_Irecv", 5, 6, comm=WORLD, peer=1, tag=3), None)]
     origin.append((call("MPI_Wait", 80, 200), None))

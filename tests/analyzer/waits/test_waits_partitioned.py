@@ -10,7 +10,7 @@ from analyzer.waits.kinds import WaitKind, length
 from analyzer.waits.point_to_point import partitioned_candidates
 from analyzer.waits.threads import Lanes
 from analyzer.waits.wait_states import WaitSearch, find_wait_states
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 
 def waits_of(tmp_path, *ranks):
@@ -27,8 +27,8 @@ def sender(last):
     which = {"comm": WORLD, "peer": 0, "tag": 3}
     calls = [call("MPI_Start", 10, 11, **which), call("MPI_Pready", 40, 41, **which), call("MPI_Wait", 310, 312)]
     parts = [
-        request(What.PARTITIONED_SEND_STARTED, 10, 0, peer=0, tag=3, bytes=16),
-        request(What.PARTITIONED_SEND_DONE, 10, 312, peer=0, tag=3, bytes=16),
+        request(RequestKind.PARTITIONED_SEND_STARTED, 10, 0, peer=0, tag=3, bytes=16),
+        request(RequestKind.PARTITIONED_SEND_DONE, 10, 312, peer=0, tag=3, bytes=16),
     ]
     return {"calls": [*calls, call("MPI_Pready", last, last + 1, thread=1, **which)], "requests": parts}
 
@@ -36,8 +36,8 @@ def sender(last):
 def receiver(started, waits):
     which = {"comm": WORLD, "peer": 1, "tag": 3}
     parts = [
-        request(What.PARTITIONED_RECV_STARTED, started, 0, peer=1, tag=3, bytes=16),
-        request(What.PARTITIONED_RECV_DONE, started, 350, peer=1, tag=3, bytes=16),
+        request(RequestKind.PARTITIONED_RECV_STARTED, started, 0, peer=1, tag=3, bytes=16),
+        request(RequestKind.PARTITIONED_RECV_DONE, started, 350, peer=1, tag=3, bytes=16),
     ]
     return {
         "calls": [call("MPI_Start", started, started + 1, **which), call("MPI_Wait", waits, 350)],

@@ -12,7 +12,7 @@ from analyzer.recording.run.trace import open_run
 from analyzer.waits.analysis import analyze_waits
 from analyzer.waits.kinds import Polled, WaitKind, length
 from analyzer.waits.wait_states import WaitSearch, find_wait_states
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 ONE = Team()
 
@@ -41,7 +41,7 @@ def receiver(polls, test, posted=10, tag=1, before=(), name="MPI_Test"):
     """A receive that is posted at `posted`, polled for, and completed by a call of (enter, exit)."""
     calls = [call("MPI_Irecv", posted, posted + 2, comm=WORLD), *before]
     calls.append(call(name, *test, comm=WORLD, peer=0, tag=tag, received=8))
-    rows = [request(What.RECV_DONE, posted, test[1], peer=0, tag=tag, bytes=8)]
+    rows = [request(RequestKind.RECV_DONE, posted, test[1], peer=0, tag=tag, bytes=8)]
     return {"calls": calls, "requests": rows, "polls": list(polls)}
 
 
@@ -119,7 +119,7 @@ def test_improbe(found):
         call("MPI_Improbe", 120, 125, comm=WORLD, peer=0, tag=1),
         call("MPI_Mrecv", 130, 140, comm=WORLD, peer=0, tag=1, received=8),
     ]
-    rows = [request(What.RECEIVED, 120, 140, peer=0, tag=1, bytes=8)]
+    rows = [request(RequestKind.RECEIVED, 120, 140, peer=0, tag=1, bytes=8)]
     one = {"calls": calls, "requests": rows, "polls": [poll("MPI_Improbe", 20, 110, inside=90, count=9)]}
     assert found(sender(115), one) == [(WaitKind.LATE_SENDER, 1, 0, 110, 90, 5, Polled.BEGIN)]
 
@@ -135,7 +135,7 @@ def test_iprobe_before_a_matched_receive(found):
             call("MPI_Mprobe", t + 130, t + 140, comm=WORLD, peer=0, tag=1),
             call("MPI_Mrecv", t + 150, t + 160, comm=WORLD, peer=0, tag=1, received=8),
         ]
-        one["requests"].append(request(What.RECEIVED, t + 130, t + 160, peer=0, tag=1, bytes=8))
+        one["requests"].append(request(RequestKind.RECEIVED, t + 130, t + 160, peer=0, tag=1, bytes=8))
     expected = [(WaitKind.LATE_SENDER, 1, 0, t + 100, 80, 0, Polled.BEGIN) for t in range(0, 4000, 200)]
     assert found(zero, one) == expected
 
@@ -149,7 +149,7 @@ def test_a_message_that_is_matched_takes_no_polls_for_another(found):
         call("MPI_Iprobe", 170, 175, comm=WORLD, peer=2, tag=1),
         call("MPI_Recv", 180, 190, comm=WORLD, peer=2, tag=1, received=8),
     ]
-    rows = [request(What.RECEIVED, 130, 160, peer=0, tag=1, bytes=8)]
+    rows = [request(RequestKind.RECEIVED, 130, 160, peer=0, tag=1, bytes=8)]
     one = {"calls": calls, "requests": rows, "polls": [poll("MPI_Iprobe", 20, 110, inside=90, count=9)]}
     assert found(sender(100), one, sender(5)) == []
 
@@ -160,7 +160,7 @@ def test_polls_for_a_send_wait_for_the_receive(found):
             call("MPI_Issend", 10, 15, comm=WORLD, peer=1, tag=1, sent=8),
             call("MPI_Test", 130, 135, comm=WORLD, peer=1, tag=1),
         ],
-        "requests": [request(What.SEND_DONE, 10, 135, peer=1, tag=1, bytes=8)],
+        "requests": [request(RequestKind.SEND_DONE, 10, 135, peer=1, tag=1, bytes=8)],
         "polls": [poll("MPI_Test", 20, 120, inside=100, count=10)],
     }
     one = {"calls": [call("MPI_Recv", 90, 132, comm=WORLD, peer=0, tag=1, received=8)]}
@@ -170,7 +170,7 @@ def test_polls_for_a_send_wait_for_the_receive(found):
 def test_polls_for_a_nonblocking_collective(found):
     def member(begun, done, polls=()):
         calls = [call("MPI_Iallreduce", begun, begun + 2, comm=WORLD, sent=8, received=8), call("MPI_Test", *done)]
-        rows = [request(What.COLLECTIVE_DONE, begun, done[1], peer=-1, bytes=16)]
+        rows = [request(RequestKind.COLLECTIVE_DONE, begun, done[1], peer=-1, bytes=16)]
         return {"calls": calls, "requests": rows, "polls": list(polls)}
 
     zero = member(10, (130, 135), [poll("MPI_Test", 20, 120, inside=100, count=10)])
@@ -183,11 +183,11 @@ def test_a_collective_that_nobody_was_late_for_takes_the_polls_before_it(found, 
     reduce = call("MPI_Iallreduce", 12, 14, comm=WORLD, sent=8, received=8)
     calls = [call("MPI_Irecv", 10, 11, comm=WORLD), reduce, call(last, 70, 75, comm=WORLD),
              call("MPI_Wait", 80, 145, comm=WORLD, peer=0, tag=1, received=8)]  # fmt: skip
-    rows = [request(What.COLLECTIVE_DONE, 12, 75, peer=-1, bytes=16),
-            request(What.RECV_DONE, 10, 145, peer=0, tag=1, bytes=8)]  # fmt: skip
+    rows = [request(RequestKind.COLLECTIVE_DONE, 12, 75, peer=-1, bytes=16),
+            request(RequestKind.RECV_DONE, 10, 145, peer=0, tag=1, bytes=8)]  # fmt: skip
     one = {"calls": calls, "requests": rows, "polls": [poll("MPI_Test", 20, 60, inside=40, count=4)]}
     other = call("MPI_Iallreduce", 5, 7, comm=WORLD, sent=8, received=8)
-    done = [request(What.COLLECTIVE_DONE, 5, 20, peer=-1, bytes=16)]
+    done = [request(RequestKind.COLLECTIVE_DONE, 5, 20, peer=-1, bytes=16)]
     zero = {"calls": [other, call("MPI_Wait", 15, 20), *sender(130)["calls"]], "requests": done}
     assert found(zero, one) == [(WaitKind.LATE_SENDER, 1, 0, 130, 50, 0, Polled.NO)]
 
@@ -250,10 +250,10 @@ def test_windows_of_any_size_give_the_same_waits(tmp_path, monkeypatch):
         one["calls"].append(call("MPI_Iprobe", t + 70, t + 71, comm=WORLD, peer=0, tag=k % 3))
         one["calls"].append(call("MPI_Recv", t + 72, t + 75, comm=WORLD, peer=0, tag=k % 3, received=8))
     zero["calls"].append(call("MPI_Test", 2100, 2110, comm=WORLD, peer=1, tag=9))
-    zero["requests"].append(request(What.SEND_DONE, 10, 2110, peer=1, tag=9, bytes=8))
+    zero["requests"].append(request(RequestKind.SEND_DONE, 10, 2110, peer=1, tag=9, bytes=8))
     one["calls"].append(call("MPI_Recv", 2050, 2105, comm=WORLD, peer=0, tag=9, received=8))
     one["calls"].append(call("MPI_Wait", 2150, 2300, comm=WORLD, peer=0, tag=7, received=8))
-    one["requests"].append(request(What.RECV_DONE, 5, 2300, peer=0, tag=7, bytes=8))
+    one["requests"].append(request(RequestKind.RECV_DONE, 5, 2300, peer=0, tag=7, bytes=8))
     zero["calls"].append(call("MPI_Send", 2200, 2202, comm=WORLD, peer=1, tag=7, sent=8))
     path, results = write_run(tmp_path, [zero, one]), []
     for records in (4, 16, 262144):

@@ -20,7 +20,7 @@ from analyzer.waits.analysis import analyze_waits
 from benchmarks.synthetic.run import PATTERNS
 from benchmarks.synthetic.run import write_run as write_pattern
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 SOLVE, WRITE = 1, 2
 """Regions."""
@@ -78,7 +78,7 @@ def test_by_hand(tmp_path, monkeypatch, size):
                 call("MPI_Wait", wait, 100),
                 *(call("MPI_Barrier", enter, exit_, comm=WORLD) for enter, exit_ in pairs),
             ],
-            "requests": [request(What.COLLECTIVE_DONE, begin, 100, peer=-1)],
+            "requests": [request(RequestKind.COLLECTIVE_DONE, begin, 100, peer=-1)],
             "events": [
                 *(event(5 + k, schema.REGION_TYPE, region, flags=1) for k, region in enumerate(inside)),
                 *(event(120 - k, schema.REGION_TYPE, inside[k], flags=2) for k in reversed(range(len(inside)))),

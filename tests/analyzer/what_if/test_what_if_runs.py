@@ -10,7 +10,7 @@ from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.what_if import blocks_of_regions, what_if
 from tracelib import schema
-from tracelib.schema import REGION_TYPE, What
+from tracelib.schema import REGION_TYPE, RequestKind
 
 FACTORS = [0.0, 0.5, 1.0, 3.0]
 
@@ -40,7 +40,7 @@ def test_what_overlaps_a_nonblocking_receive(tmp_path, factor, only):
     ranks = [
         {"calls": [call("MPI_Send", 60, 62, comm=WORLD, peer=1, tag=3, sent=8)], "events": solve(0, 60)},
         {"calls": [call("MPI_Irecv", 10, 10, comm=WORLD, peer=0, tag=3), call("MPI_Wait", 110, 112)],
-         "requests": [request(What.RECV_DONE, 10, 112, peer=0, tag=3, bytes=8)], "events": solve(10, 110)},
+         "requests": [request(RequestKind.RECV_DONE, 10, 112, peer=0, tag=3, bytes=8)], "events": solve(10, 110)},
     ]  # fmt: skip
     of_rank = [factor if only in (None, rank) else 1 for rank in range(2)]
     expected = max(60 * of_rank[0], 10 + 100 * of_rank[1])

@@ -22,7 +22,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.writers.dim import write_dim
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 SIZES = st.sampled_from([0, 8, LEAST_EAGER, LEAST_EAGER + 1, 4000, 4001, 70_000])
 GAPS = st.tuples(st.integers(0, 90), st.integers(0, 90))
@@ -57,7 +57,7 @@ class _Run:
         self.enter(rank, "MPI_Irecv", posted + 1)
         self.enter(rank, "MPI_Send", posted + 3, peer=rank, tag=2, sent=size)
         self.enter(rank, "MPI_Wait", posted + 4)
-        row = request(What.RECV_DONE, posted, posted + 4, peer=rank, tag=2, bytes=size)
+        row = request(RequestKind.RECV_DONE, posted, posted + 4, peer=rank, tag=2, bytes=size)
         self.requests[rank].append(row)
 
     def crossed(self, a: int, b: int, size: int) -> None:

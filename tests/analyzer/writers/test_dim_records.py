@@ -10,7 +10,7 @@ from analyzer.operations.procedures import GLOBAL, GLOBAL_START, SEND, is_in_dim
 from analyzer.parallel import Team
 from analyzer.trace import Communicator
 from analyzer.writers.dim import write_dim
-from tracelib.schema import Peer, What
+from tracelib.schema import Peer, RequestKind
 
 W = {"comm": 0}
 
@@ -53,7 +53,7 @@ def test_a_wildcard_receive_stands_where_it_was_posted_as_it_turned_out(tmp_path
         ],
         [],
     ]
-    requests = {0: [(What.RECV_DONE, 20, 50, 8, 1, 4, 0), (What.RECV_DONE, 10, 50, 16, 1, 3, 0)]}
+    requests = {0: [(RequestKind.RECV_DONE, 20, 50, 8, 1, 4, 0), (RequestKind.RECV_DONE, 10, 50, 16, 1, 3, 0)]}
     lines = of_rank(0, body(MemoryTrace(calls, requests=requests, window=window), tmp_path))
     assert lines == [
         "1:0:0:0.000000000",
@@ -79,9 +79,9 @@ def test_sendrecv_posts_its_receive_first_and_halves_to_nobody_vanish(tmp_path):
     ]
     requests = {
         0: [
-            (What.RECEIVED, 0, 10, 6, 1, 2, 0),
-            (What.RECEIVED, 10, 20, 6, 1, 2, 0),
-            (What.RECEIVED, 20, 30, 0, Peer.PROC_NULL, -1, 0),
+            (RequestKind.RECEIVED, 0, 10, 6, 1, 2, 0),
+            (RequestKind.RECEIVED, 10, 20, 6, 1, 2, 0),
+            (RequestKind.RECEIVED, 20, 30, 0, Peer.PROC_NULL, -1, 0),
         ]
     }
     assert of_rank(0, body(MemoryTrace(calls, requests=requests), tmp_path)) == [
@@ -133,7 +133,9 @@ def test_a_nonblocking_collective_starts_at_its_call_and_ends_in_its_wait(tmp_pa
             ("MPI_Wait", 30, 31, {}),
         ]
     ]
-    requests = {0: [(What.COLLECTIVE_DONE, 14, 30, 0, 0, -1, 0), (What.COLLECTIVE_DONE, 10, 31, 0, 0, -1, 0)]}
+    requests = {
+        0: [(RequestKind.COLLECTIVE_DONE, 14, 30, 0, 0, -1, 0), (RequestKind.COLLECTIVE_DONE, 10, 31, 0, 0, -1, 0)]
+    }
     assert body(MemoryTrace(calls, requests=requests, window=window), tmp_path) == [
         "1:0:0:0.000000000",
         "1:0:0:0.000000010",
@@ -150,10 +152,10 @@ def test_persistent_requests_stand_at_their_start(tmp_path):
     calls = [[("MPI_Startall", 10, 20, {}), ("MPI_Waitall", 30, 40, {})], []]
     requests = {
         0: [
-            (What.SEND_STARTED, 10, 0, 64, 1, 5, 0),
-            (What.RECV_STARTED, 10, 0, 0, Peer.ANY_SOURCE, -1, 0),
-            (What.SEND_DONE, 10, 40, 64, 1, 5, 0),
-            (What.RECV_DONE, 10, 40, 48, 1, 6, 0),
+            (RequestKind.SEND_STARTED, 10, 0, 64, 1, 5, 0),
+            (RequestKind.RECV_STARTED, 10, 0, 0, Peer.ANY_SOURCE, -1, 0),
+            (RequestKind.SEND_DONE, 10, 40, 64, 1, 5, 0),
+            (RequestKind.RECV_DONE, 10, 40, 48, 1, 6, 0),
         ]
     }
     lines = of_rank(0, body(MemoryTrace(calls, requests=requests), tmp_path))
@@ -163,7 +165,7 @@ def test_persistent_requests_stand_at_their_start(tmp_path):
 
 def test_cancelled_and_never_completed_receives_leave_nothing(tmp_path):
     calls = [[("MPI_Irecv", 0, 1, {**W}), ("MPI_Irecv", 1, 2, {**W}), ("MPI_Wait", 2, 3, {})]]
-    requests = {0: [(What.RECV_CANCELLED, 0, 3, 0, -3, -1, 0)]}
+    requests = {0: [(RequestKind.RECV_CANCELLED, 0, 3, 0, -3, -1, 0)]}
     assert body(MemoryTrace(calls, requests=requests), tmp_path) == ["1:0:0:0.000000000"]
 
 

@@ -20,7 +20,7 @@ from analyzer.recording.run.rank_files import find_ranks
 from analyzer.writers.hdf5_groups import CODECS
 from analyzer.writers.packed import pack_run
 from tracelib import schema
-from tracelib.schema import State, What
+from tracelib.schema import ProcessState, RequestKind
 
 ROWS = 70_000
 """More than two chunks of the packed file."""
@@ -42,7 +42,7 @@ def random_run(folder, seed=1, **attributes):
             {
                 "procedures": ["MPI_Barrier", "MPI_Wtime"],
                 "calls": calls,
-                "requests": [request(What.COLLECTIVE_DONE, 10, 20, comm=FIRST, peer=-1)],
+                "requests": [request(RequestKind.COLLECTIVE_DONE, 10, 20, comm=FIRST, peer=-1)],
                 "polls": [poll("MPI_Test", 7, 9, inside=1, count=1000)],
                 "events": [event(5, 7, -rank), *flush(100 * ROWS + 200, 100 * ROWS + 300)],
             }
@@ -115,7 +115,7 @@ def test_nothing_is_replaced_by_accident(tmp_path, capsys):
 
 
 def test_a_killed_rank_is_recovered_first(tmp_path):
-    run = random_run(tmp_path, state=State.RECORDING)
+    run = random_run(tmp_path, state=ProcessState.RECORDING)
     with pytest.raises(TracelibError, match="rank 0 was killed or is still running"):
         pack_run(str(run), tmp_path / "packed.h5")
     assert not (tmp_path / "packed.h5").exists()

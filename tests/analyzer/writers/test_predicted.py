@@ -8,7 +8,7 @@ from synthetic import WORLD, call, poll, request, write_run
 
 from analyzer.cli import main
 from analyzer.opening import open_trace
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_what_is_between_polls_is_computation_on_the_path_as_in_the_replay(tmp_p
     reply = call("MPI_Send", 1600 * us, 1601 * us, comm=WORLD, peer=0, tag=2, sent=8)
     polls = [poll("MPI_Test", 31 * us + 200, 200 * us, inside=30 * us, count=1000)]
     polls += [poll("MPI_Test", 302 * us, 590 * us, inside=100 * us, count=2000)]
-    done = request(What.RECV_DONE, 20 * us, 601 * us, peer=0, tag=1, comm=WORLD) | {"bytes": 8}
+    done = request(RequestKind.RECV_DONE, 20 * us, 601 * us, peer=0, tag=1, comm=WORLD) | {"bytes": 8}
     second = {"calls": [ends[0], posted, *tests, found, reply, ends[1]], "polls": polls, "requests": [done]}
     run = write_run(tmp_path, [{"calls": [ends[0], *first, ends[1]]}, second])
     assert main(["replay", str(run), "--latency", "5us", "--json"]) == 0

@@ -23,7 +23,7 @@ from analyzer.trace import Regions
 from analyzer.writers.timeline import TimelineFormat, write_timeline
 from benchmarks.synthetic.run import write_run as write_pattern
 from tracelib import schema
-from tracelib.schema import LabelKind, What
+from tracelib.schema import LabelKind, RequestKind
 
 THREADS = ("main thread", "thread 1", "thread 2")
 
@@ -46,7 +46,7 @@ def by_hand(folder):
         {
             "calls": second,
             "polls": [poll("MPI_Test", 130, 180, inside=20, count=4)],
-            "requests": [request(What.RECV_DONE, 100, 195, peer=0, tag=5, bytes=80)],
+            "requests": [request(RequestKind.RECV_DONE, 100, 195, peer=0, tag=5, bytes=80)],
         },
     ]
     return open_trace(write_run(folder, ranks))

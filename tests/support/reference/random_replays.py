@@ -16,21 +16,21 @@ from analyzer.machine.description import (
     SPIN,
     TABLE_9,
     CollectiveModel,
+    CostPiece,
     Count,
-    Exponential,
+    CpuScheduling,
+    ExponentialNumber,
     FileSystem,
-    Gaussian,
-    Level,
+    GaussianNumber,
     Machine,
-    Model,
     Network,
     Node,
-    Piece,
-    Priority,
+    PhaseModel,
+    PhaseSize,
+    PriorityLevel,
+    PrioritySource,
     Quantity,
-    Scheduling,
-    Size,
-    Uniform,
+    UniformNumber,
     simple_collectives,
 )
 from analyzer.program.model import Program
@@ -291,26 +291,28 @@ def as_one(programs: Sequence[Program]) -> Program:
     )  # fmt: skip
 
 
-def random_scheduling(random: Random) -> Scheduling:
+def random_scheduling(random: Random) -> CpuScheduling:
     """Any policy and its options."""
     r = random
     if r.random() < 0.2:
-        return Scheduling(slice_ns=r.choice((1, 2, 3)), busy_wait_ns=SPIN, context_switch_ns=r.choice((0, 1, 2)))
-    priority = r.choice((Priority.NONE, Priority.NONE, *Priority))
+        return CpuScheduling(slice_ns=r.choice((1, 2, 3)), busy_wait_ns=SPIN, context_switch_ns=r.choice((0, 1, 2)))
+    priority = r.choice((PrioritySource.NONE, PrioritySource.NONE, *PrioritySource))
     levels = r.randint(1, 3)
     more: dict[str, Any] = {}
-    if priority == Priority.SVR4:
-        more["levels"] = tuple(Level(r.randint(0, 4), r.randrange(levels), r.randrange(levels)) for _ in range(levels))
+    if priority == PrioritySource.SVR4:
+        more["levels"] = tuple(
+            PriorityLevel(r.randint(0, 4), r.randrange(levels), r.randrange(levels)) for _ in range(levels)
+        )
         more["base"] = r.randrange(levels)
-    elif priority in (Priority.DECAY, Priority.BOOST):
+    elif priority in (PrioritySource.DECAY, PrioritySource.BOOST):
         more |= {"base": r.randint(0, 4), "best": 0, "worst": r.choice((0, 3, 5))}
-    if priority == Priority.DECAY:
+    if priority == PrioritySource.DECAY:
         tick = r.randint(1, 3)
         more |= {"tick_ns": tick} | {name: tick * r.randint(0, 3) for name in ("decay_ns", "load_ns", "settle_ns")}
-    if priority == Priority.BOOST:
+    if priority == PrioritySource.BOOST:
         names = ("receiver_first", "receiver_last", "sender_receiver_first")
         more |= {name: r.randint(-2, 2) for name in names}
-    return Scheduling(
+    return CpuScheduling(
         priority=priority,
         slice_ns=r.choice((0, 0, 1, 2, 3)),
         preemptive=r.random() < 0.5,
@@ -341,13 +343,13 @@ def random_network(random: Random) -> Network:
     return Network(BYTE_A_NS * r.choice((0, 0.5, 1.0, 2.0)), r.choice((0, 0, 1, 2)), random_pieces(r))
 
 
-def random_pieces(random: Random) -> tuple[Piece, ...]:
+def random_pieces(random: Random) -> tuple[CostPiece, ...]:
     """Mostly none."""
     r = random
     if r.random() >= 0.2:
         return ()
     return tuple(
-        Piece(size, r.randint(0, 2), r.choice((0, 0.5)), r.randint(0, 3), 1, r.randint(0, 4), r.choice((0, 1)))
+        CostPiece(size, r.randint(0, 2), r.choice((0, 0.5)), r.randint(0, 3), 1, r.randint(0, 4), r.choice((0, 1)))
         for size in (0, 3)
     )
 
@@ -356,10 +358,12 @@ def random_collectives(random: Random) -> dict[str, CollectiveModel] | None:
     """The dialect's, the first model, Table 9, or anything."""
     r = random
     anything = {
-        name: CollectiveModel(r.choice([*Model]), r.choice([*Size]), r.choice([*Model]), r.choice([*Size]))
+        name: CollectiveModel(
+            r.choice([*PhaseModel]), r.choice([*PhaseSize]), r.choice([*PhaseModel]), r.choice([*PhaseSize])
+        )
         for name in COLLECTIVE_NAMES
     }
-    return r.choice((None, simple_collectives(r.choice([*Model])), TABLE_9, anything))
+    return r.choice((None, simple_collectives(r.choice([*PhaseModel])), TABLE_9, anything))
 
 
 def random_machine(random: Random, ranks: int, dialect: str) -> Machine:
@@ -394,7 +398,11 @@ def with_draws(random: Random, machine: Machine, *, counted: bool = True) -> Mac
     r = random
 
     def drawn(value: float, scale: float) -> Quantity:
-        laws = Uniform(0.5 * value, 2 * value + scale), Gaussian(value, scale), Exponential(0.5 * value, value + scale)
+        laws = (
+            UniformNumber(0.5 * value, 2 * value + scale),
+            GaussianNumber(value, scale),
+            ExponentialNumber(0.5 * value, value + scale),
+        )
         return r.choice((value, *laws))
 
     def rate(value: float) -> Quantity:
@@ -404,11 +412,11 @@ def with_draws(random: Random, machine: Machine, *, counted: bool = True) -> Mac
         return drawn(value, 2e-9)
 
     def count(value: int) -> Count:
-        laws = Uniform(1, value + 1), Gaussian(value, 1.0), Exponential(0.5, value)
+        laws = UniformNumber(1, value + 1), GaussianNumber(value, 1.0), ExponentialNumber(0.5, value)
         return r.choice((value, value, *laws)) if value else value
 
     def time(value: int) -> Count:
-        laws = Uniform(0, 2.0 * value), Gaussian(value, 1.0), Exponential(0.0, value)
+        laws = UniformNumber(0, 2.0 * value), GaussianNumber(value, 1.0), ExponentialNumber(0.0, value)
         return r.choice((value, *laws)) if value > 0 else value
 
     counts = ("cpus", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in")
@@ -418,7 +426,7 @@ def with_draws(random: Random, machine: Machine, *, counted: bool = True) -> Mac
     scheduling = replace(machine.scheduling, **drawn_times, levels=levels)
     limit = machine.eager_limit
     if isinstance(limit, int) and limit >= 0:
-        limit = r.choice((limit, Uniform(0, 4), Gaussian(2, 2)))
+        limit = r.choice((limit, UniformNumber(0, 4), GaussianNumber(2, 2)))
     nodes = tuple(
         replace(
             n, **{name: count(getattr(n, name)) for name in counts if counted},
@@ -465,4 +473,4 @@ def with_absurd(random: Random, machine: Machine) -> Machine:
         for n in machine.nodes
     )  # fmt: skip
     networks = tuple(replace(n, bandwidth_mb=rate(n.bandwidth_mb)) for n in machine.networks)
-    return replace(machine, nodes=nodes, networks=networks, scheduling=Scheduling())
+    return replace(machine, nodes=nodes, networks=networks, scheduling=CpuScheduling())

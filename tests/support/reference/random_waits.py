@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from synthetic import WORLD, call, request
 
 from analyzer.waits.kinds import WaitKind
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 STEP = st.tuples(
     st.sampled_from(["message", "late receive", "waitall", "barrier", "reduce", "broadcast", "nothing"]),
@@ -114,7 +114,7 @@ def _waitall(run: Run, a: int, b: int, times) -> None:
     run.enter(a, "MPI_Send", sent + 1, comm=WORLD, peer=b, tag=3, sent=8)
     done = max(sent, waited) + 2 + times[3]
     run.enter(b, "MPI_Waitall", done, Wait(WaitKind.LATE_SENDER, b, a, waited, sent, sent))
-    run.requests[b].append(request(What.RECV_DONE, posted, done, peer=a, tag=3, bytes=8))
+    run.requests[b].append(request(RequestKind.RECV_DONE, posted, done, peer=a, tag=3, bytes=8))
     run.meet(a, b)
 
 

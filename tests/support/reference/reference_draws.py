@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from analyzer.machine.description import Count, Exponential, Gaussian, Quantity, Uniform
+from analyzer.machine.description import Count, ExponentialNumber, GaussianNumber, Quantity, UniformNumber
 
 
 def mixed(*words: int) -> int:
@@ -37,12 +37,12 @@ class Draws:
 
     def value(self, of: Quantity, parameter: int, least: float) -> float:
         """Draw a parameter; values below `least` become `least`."""
-        if isinstance(of, Uniform):
+        if isinstance(of, UniformNumber):
             found = of.low + (of.high - of.low) * self.uniform(parameter)
-        elif isinstance(of, Gaussian):
+        elif isinstance(of, GaussianNumber):
             u, w = self.uniform(parameter), self.uniform(parameter)
             found = of.mean + of.deviation * math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * w)
-        elif isinstance(of, Exponential):
+        elif isinstance(of, ExponentialNumber):
             found = of.least - of.mean * math.log(self.uniform(parameter))
         else:
             return of
@@ -56,7 +56,7 @@ class Draws:
         """A number of CPUs, links or buses: at least 1; of a uniform one each number is as likely as the others."""
         if isinstance(of, int):
             return of
-        if isinstance(of, Uniform):
+        if isinstance(of, UniformNumber):
             return max(math.floor(of.low + (of.high + 1 - of.low) * self.uniform(parameter)), 1)
         return max(math.floor(self.value(of, parameter, 0.0) + 0.5), 1)
 

@@ -13,12 +13,12 @@ from reference_draws import Draws
 
 from analyzer.machine.description import (
     COLLECTIVE_NAMES,
+    CostPiece,
     Machine,
-    Model,
     Node,
-    Piece,
+    PhaseModel,
+    PhaseSize,
     Quantity,
-    Size,
     constant_both_ways,
     simple_collectives,
 )
@@ -53,7 +53,7 @@ class Costs:
         self.machine = machine = self.counted(machine)
         self.nodes = machine.nodes
         self.node_of = machine.place(program.ranks)
-        default = simple_collectives(Model.CONSTANT) if self.thesis else constant_both_ways()
+        default = simple_collectives(PhaseModel.CONSTANT) if self.thesis else constant_both_ways()
         self.models = {**default, **(machine.collectives or {})}
         self.room: dict[tuple[str, int], int] = {}
         """How many there are of the resources that are limited."""
@@ -112,14 +112,14 @@ class Costs:
             return self.machine.networks[node.network].bandwidth_mb, behind + node.network
         return self.machine.wan_bandwidth_mb, behind + len(self.machine.networks)
 
-    def pieces(self, here: Node, there: Node, inside: bool) -> tuple[Piece, ...]:
+    def pieces(self, here: Node, there: Node, inside: bool) -> tuple[CostPiece, ...]:
         """Return the measured costs within a node or within a network."""
         if inside:
             return here.intra
         return self.machine.networks[here.network].pieces if here.network == there.network else ()
 
     @staticmethod
-    def piece(pieces: tuple[Piece, ...], size: float) -> Piece:
+    def piece(pieces: tuple[CostPiece, ...], size: float) -> CostPiece:
         """The last that begins at this size or below; below all of them the first."""
         return ([p for p in pieces if p.from_bytes <= size] or [pieces[0]])[-1]
 
@@ -149,8 +149,9 @@ class Costs:
         else:
             sent, received = (max(op[name] for op in ops.values()) for name in ("bytes", "other"))
         sizes = {
-            Size.MAX: max(sent, received), Size.MIN: min(sent, received), Size.MEAN: (sent + received) / 2,
-            Size.TWICE_MAX: 2 * max(sent, received), Size.SUM: sent + received,
+            PhaseSize.MAX: max(sent, received), PhaseSize.MIN: min(sent, received),
+            PhaseSize.MEAN: (sent + received) / 2,
+            PhaseSize.TWICE_MAX: 2 * max(sent, received), PhaseSize.SUM: sent + received,
         }  # fmt: skip
         places = [self.node_of[m] for m in self.program.communicators[comm]]
         first = self.nodes[places[0]]
@@ -161,12 +162,13 @@ class Costs:
         pieces = first.intra if inside else network.pieces if near else ()
         buses = first.intra_buses if inside else network.buses if near else 0
         factors = {
-            Model.NONE: 0, Model.CONSTANT: 1, Model.LINEAR: len(ops), Model.LOG: steps(len(ops), buses)
+            PhaseModel.NONE: 0, PhaseModel.CONSTANT: 1, PhaseModel.LINEAR: len(ops),
+            PhaseModel.LOG: steps(len(ops), buses),
         }  # fmt: skip
         total = 0
         phases = ("in", model.in_model, model.in_size), ("out", model.out_model, model.out_size)
         for way, growth, which in phases:
-            size = {**sizes, Size.PHASE: sent if way == "in" else received}[which]
+            size = {**sizes, PhaseSize.PHASE: sent if way == "in" else received}[which]
             one = nearest(latency * 1e9) + duration(size, bandwidth)
             if pieces:
                 p = self.piece(pieces, int(size))

@@ -13,7 +13,7 @@ from reference_draws import Draws
 from reference_machine import Costs
 from reference_state import DISPATCH, TICK, VIRTUAL, Receive, Thread
 
-from analyzer.machine.description import Count, Priority, Scheduling
+from analyzer.machine.description import Count, CpuScheduling, PrioritySource
 from analyzer.program.model import Program
 
 TIMES = ("slice_ns", "context_switch_ns", "busy_wait_ns", "least_run_ns")
@@ -25,7 +25,7 @@ class Policies:
     """The part of `Reference` that says who is better; smaller is better."""
 
     program: Program
-    policy: Scheduling
+    policy: CpuScheduling
     costs: Costs
     now: int
     threads: list[Thread]
@@ -41,13 +41,14 @@ class Policies:
     def first_priority(self, rank: int) -> int:
         given = 0 if self.program.priority is None else int(self.program.priority[rank])
         return {
-            Priority.NONE: 0, Priority.FIXED: given, Priority.RECORDS: given, Priority.SVR4: self.policy.base,
+            PrioritySource.NONE: 0, PrioritySource.FIXED: given, PrioritySource.RECORDS: given,
+            PrioritySource.SVR4: self.policy.base,
         }.get(self.policy.priority, self.clip(self.policy.base))  # fmt: skip
 
     def quantum(self, thread: Thread) -> int:
         """How long it may run; 0: until it blocks."""
         of, number = self.policy.slice_ns, self.costs.first_time + 1
-        if self.policy.priority == Priority.SVR4:
+        if self.policy.priority == PrioritySource.SVR4:
             level = thread.priority
             of, number = self.policy.levels[level].quantum_ns, self.costs.first_level + level
         slice_ns = self.drawn(thread, "slice_ns", of, number)
@@ -75,7 +76,7 @@ class Policies:
 
     def boost(self, thread: Thread, op: dict[str, Any], receive: Receive) -> None:
         """At a receive, by who came first: the receiver or its message; where the receiver did, its sender too."""
-        if self.policy.priority != Priority.BOOST:
+        if self.policy.priority != PrioritySource.BOOST:
             return
         first = not (receive.message and receive.message.arrival >= 0)
         by = self.policy.receiver_first if first else self.policy.receiver_last

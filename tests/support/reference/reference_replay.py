@@ -35,7 +35,7 @@ from reference_state import (
 )  # fmt: skip
 from reference_windows import Windows
 
-from analyzer.machine.description import SPIN, Machine, Priority
+from analyzer.machine.description import SPIN, Machine, PrioritySource
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationFlag, OperationKind
 
@@ -102,7 +102,7 @@ class Reference(Policies, Messages, Links, Windows, Files):
         """To the end. Raises RuntimeError where threads wait for ever."""
         for application in range(self.application_of[-1] + 1):
             self.begin_run(application)
-        if self.policy.priority == Priority.DECAY:
+        if self.policy.priority == PrioritySource.DECAY:
             self.begin_intervals()
         while self.events and not (self.repetitions and self.complete()):
             event = min(self.events, key=lambda e: e[0])
@@ -190,7 +190,7 @@ class Reference(Policies, Messages, Links, Windows, Files):
             thread.wants = self.now
             if thread in self.ready:  # it spins, and it is not its turn
                 return None
-            if self.policy.priority == Priority.SVR4:
+            if self.policy.priority == PrioritySource.SVR4:
                 thread.priority = self.policy.levels[thread.priority].slept
             return self.enqueue(thread, -1 if first else 1)
         return self.enqueue(thread)
@@ -278,7 +278,7 @@ class Reference(Policies, Messages, Links, Windows, Files):
             stay = thread.stay
             ends = lambda: thread.stay == stay and self.slice_ends(thread)  # noqa: E731
             return self.schedule(self.now, SLICE, thread.key(), ends, again=True)
-        if self.policy.priority == Priority.SVR4:
+        if self.policy.priority == PrioritySource.SVR4:
             thread.priority = self.policy.levels[thread.priority].expired
         node = self.costs.node_of[thread.rank]
         idle = [c for c in range(self.costs.nodes[node].cpus) if not self.on(node, c)]
@@ -468,7 +468,7 @@ class Reference(Policies, Messages, Links, Windows, Files):
         return None
 
     def set_priority(self, thread: Thread, op: dict[str, Any]) -> None:
-        if self.policy.priority == Priority.RECORDS:
+        if self.policy.priority == PrioritySource.RECORDS:
             thread.priority = op["other"]
             self.ask(thread)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tracelib.balance import Basis, Plan, shares
+from tracelib.balance import ShareOrigin, SharePlan, shares
 from tracelib.balance.monitor import Monitor
 
 GOOD = "tracelib-plan 1\nranks 3\nspeeds 100 1 2 3\n"
@@ -42,7 +42,7 @@ def plan(tmp_path, monkeypatch):
 def test_a_plan(plan, capsys):
     plan(GOOD)
     share = shares(60, OneOf())
-    assert share.counts == (10, 20, 30) and share.basis is Basis.PLANNED and not capsys.readouterr().err
+    assert share.counts == (10, 20, 30) and share.basis is ShareOrigin.PLANNED and not capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", WRONG)
@@ -50,20 +50,20 @@ def test_a_wrong_plan_is_said_and_shares_are_equal(text, plan, capsys):
     path = plan(text)
     share = shares(60, OneOf())
     said = capsys.readouterr().err
-    assert share.counts == (20, 20, 20) and share.basis is Basis.WRONG and share.expected is None
+    assert share.counts == (20, 20, 20) and share.basis is ShareOrigin.WRONG and share.expected is None
     assert said.startswith(f"tracelib: the plan {path} cannot be used, so shares are equal: ")
     assert WRONG[text] in said and said.count("\n") == 1
-    assert Monitor(60, OneOf()).share.basis is Basis.WRONG
+    assert Monitor(60, OneOf()).share.basis is ShareOrigin.WRONG
 
 
 def test_a_plan_that_is_not_there_and_one_of_other_ranks(tmp_path, capsys):
-    assert shares(60, OneOf(), tmp_path / "none").basis is Basis.WRONG
+    assert shares(60, OneOf(), tmp_path / "none").basis is ShareOrigin.WRONG
     assert "No such file" in capsys.readouterr().err
-    assert shares(60, OneOf(), Plan((1.0,), ((1.0, 2.0),), ())).counts == (20, 20, 20)
+    assert shares(60, OneOf(), SharePlan((1.0,), ((1.0, 2.0),), ())).counts == (20, 20, 20)
     assert "it is for 2 ranks" in capsys.readouterr().err
 
 
 def test_without_a_plan(monkeypatch, capsys):
     monkeypatch.delenv("TRACELIB_PLAN", raising=False)
     share = shares(61, OneOf())
-    assert sorted(share.counts) == [20, 20, 21] and share.basis is Basis.EQUAL and not capsys.readouterr().err
+    assert sorted(share.counts) == [20, 20, 21] and share.basis is ShareOrigin.EQUAL and not capsys.readouterr().err

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracelib.balance.replan import Watch, one_each
+from tracelib.balance.replan import PaceMonitor, one_each
 from tracelib.launchers import INCLUDE
 from tracelib.schema.shares import split
 
@@ -46,7 +46,7 @@ def library(tmp_path_factory):
 
 
 class WatchInC:
-    """The same interface as Watch."""
+    """The same interface as PaceMonitor."""
 
     def __init__(self, c, counts, threshold):
         self._c, self._counts = c, (ctypes.c_longlong * len(counts))(*counts)
@@ -69,7 +69,7 @@ class WatchInC:
 @pytest.fixture(params=["C", "Python"])
 def watching(request, c):
     """watching(counts, threshold): a watch in each language."""
-    return Watch if request.param == "Python" else lambda counts, threshold: WatchInC(c, counts, threshold)
+    return PaceMonitor if request.param == "Python" else lambda counts, threshold: WatchInC(c, counts, threshold)
 
 
 def follow(watch, paces):
@@ -225,7 +225,7 @@ def test_a_gain_pays_for_moving(watching):
 
 def test_the_cost_of_moving_is_measured():
     """The mean of what was seen and the latest; one that took less than a step costs nothing."""
-    watch = Watch([1, 1], 0.1)
+    watch = PaceMonitor([1, 1], 0.1)
     watch.moved(0.4)
     assert watch.move_s == 0.4
     watch.moved(-1)
@@ -258,7 +258,7 @@ def test_one_each(counts):
 def test_c_and_python_decide_alike(c, counts, seed, noise, threshold, steps):
     """The same shares at the same looks, number for number, while loads come and go and moving costs something."""
     random, ranks = np.random.default_rng(seed), len(counts)
-    own, other = Watch(counts, threshold), WatchInC(c, counts, threshold)
+    own, other = PaceMonitor(counts, threshold), WatchInC(c, counts, threshold)
     paces = varied(seed, 90, ranks, noise)
     for begin in range(0, 90, 15):
         paces[begin : begin + 15] *= random.choice([1, 1, 2, 5], ranks)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paths import ROOT
 
-from tracelib.collectives.design import Setting
+from tracelib.collectives.design import CollectiveSetting
 from tracelib.collectives.trees import ALGORITHMS, node
 
 SOURCES = [ROOT / "csrc" / "ngmpi" / name for name in ("collective.c", "seconds.c")]
@@ -52,7 +52,7 @@ def test_every_rank_gets_every_segment_from_its_parent(loop, algorithm, ranks, s
     """A rank posts receives for the segments sent to it, in the same order; for all of them, and none twice."""
     every = [asked(loop, algorithm, rank, ranks, size, segment) for rank in range(ranks)]
     pieces = [(start, min(segment, size - start)) for start in range(0, size, segment)]
-    assert len(pieces) == Setting(algorithm, ranks, size, segment).segments
+    assert len(pieces) == CollectiveSetting(algorithm, ranks, size, segment).segments
     for rank in range(1, ranks):
         parent = node(algorithm, rank, ranks).parent
         posted = [(place, n) for what, peer, n, place in every[rank] if what == "p" and peer == parent]

@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracelib.collectives.trees import ALGORITHMS, Node, node
+from tracelib.collectives.trees import ALGORITHMS, TreeNode, node
 
 RANKS = st.integers(1, 300)
 
 
-def nodes(algorithm: str, ranks: int) -> list[Node]:
+def nodes(algorithm: str, ranks: int) -> list[TreeNode]:
     return [node(algorithm, rank, ranks) for rank in range(ranks)]
 
 
@@ -25,7 +25,7 @@ def test_everybody_is_told_once_by_the_one_it_listens_to(algorithm, ranks):
             assert steps < ranks
 
 
-def depth(tree: list[Node], rank: int) -> int:
+def depth(tree: list[TreeNode], rank: int) -> int:
     return 0 if rank == 0 else 1 + depth(tree, tree[rank].parent)
 
 

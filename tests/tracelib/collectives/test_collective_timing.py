@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracelib.collectives.design import Design, Setting
+from tracelib.collectives.design import CollectiveDesign, CollectiveSetting
 from tracelib.collectives.options import SEGMENTS, SIZES, collective_options, default_ranks, design_of
 from tracelib.collectives.timing import time_collective
 from tracelib.collectives.trees import ALGORITHMS
@@ -24,7 +24,7 @@ class Planted:
     """Rank r has it after has_s[r], and its answer alone takes ack_s[r]; now and then anything takes longer."""
 
     def __init__(self, has_s, ack_s, hiccup_s=0.0, right=True):
-        self.setting = Setting("binary", len(has_s), 1000, 100)
+        self.setting = CollectiveSetting("binary", len(has_s), 1000, 100)
         self.has_s, self.ack_s, self.hiccup_s, self.right = has_s, ack_s, hiccup_s, right
         self.log = []
 
@@ -87,7 +87,7 @@ def test_what_did_not_arrive_is_said():
 def test_the_design_of_the_source():
     """Table 4.2: 2 to 10 ranks, 2 to 16 KB, segments of which the whole is a multiple; "unsegmented" is one of them."""
     kib = 1024
-    design = Design(ALGORITHMS, range(2, 11), [m * kib for m in (2, 4, 6, 8, 10, 12, 14, 16)],
+    design = CollectiveDesign(ALGORITHMS, range(2, 11), [m * kib for m in (2, 4, 6, 8, 10, 12, 14, 16)],
                     [0, kib, 2 * kib, 4 * kib, 8 * kib])  # fmt: skip
     design.check(10)
     settings = list(design.settings())
@@ -98,27 +98,27 @@ def test_the_design_of_the_source():
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=4), st.lists(st.integers(0, 60), min_size=1, max_size=4))
 def test_settings_are_all_that_make_sense(sizes, segments):
-    found = list(Design(("linear",), (2,), sizes, segments).settings())
+    found = list(CollectiveDesign(("linear",), (2,), sizes, segments).settings())
     expected = {(m, s or m) for m in sizes for s in segments if m % (s or m) == 0}
     assert {(s.bytes, s.segment_bytes) for s in found} == expected
 
 
 def test_native_collectives_are_in_one_piece():
-    assert [s.segments for s in Design(("bcast", "scatter"), (2, 3), (100,), (10, 20)).settings()] == [1] * 4
+    assert [s.segments for s in CollectiveDesign(("bcast", "scatter"), (2, 3), (100,), (10, 20)).settings()] == [1] * 4
 
 
 @pytest.mark.parametrize(
     ("design", "text"),
     [
-        (Design(("alltoall",), (2,), (8,)), "cannot time alltoall"),
-        (Design(("bcast",), (5,), (8,)), "5 ranks"),
-        (Design(("bcast",), (1,), (8,)), "1 ranks"),
-        (Design(("bcast",), (2,), (0,)), "0 bytes"),
-        (Design(("bcast",), (2,), (1 << 31,)), "2147483648 bytes"),
-        (Design(("scatter",), (2,), (1 << 30,)), "1073741824 bytes"),
-        (Design(("linear",), (2,), (8,), (-1,)), "positive"),
-        (Design(("linear",), (2,), (8,), (0,), iterations=0), "positive"),
-        (Design(("linear",), (2,), (8,), (3,)), "no size is a multiple"),
+        (CollectiveDesign(("alltoall",), (2,), (8,)), "cannot time alltoall"),
+        (CollectiveDesign(("bcast",), (5,), (8,)), "5 ranks"),
+        (CollectiveDesign(("bcast",), (1,), (8,)), "1 ranks"),
+        (CollectiveDesign(("bcast",), (2,), (0,)), "0 bytes"),
+        (CollectiveDesign(("bcast",), (2,), (1 << 31,)), "2147483648 bytes"),
+        (CollectiveDesign(("scatter",), (2,), (1 << 30,)), "1073741824 bytes"),
+        (CollectiveDesign(("linear",), (2,), (8,), (-1,)), "positive"),
+        (CollectiveDesign(("linear",), (2,), (8,), (0,), iterations=0), "positive"),
+        (CollectiveDesign(("linear",), (2,), (8,), (3,)), "no size is a multiple"),
     ],
 )
 def test_what_cannot_be_timed_is_one_line(design, text):
@@ -131,11 +131,11 @@ def test_what_cannot_be_timed_is_one_line(design, text):
     [
         ([], None),
         (["--over", "2"], None),
-        (["--broadcast", "binary"], Design(("binary",), (2, 3, 4), SIZES, SEGMENTS, 100, 3)),
+        (["--broadcast", "binary"], CollectiveDesign(("binary",), (2, 3, 4), SIZES, SEGMENTS, 100, 3)),
         (
             ["--collective", "scatter", "--broadcast", "linear,linear,binomial", "--over", "2,4", "--bytes", "1K,20",
              "--segments", "0,10", "--iterations", "7", "--repeat", "1"],
-            Design(("scatter", "linear", "binomial"), (2, 4), (1024, 20), (0, 10), 7, 1),
+            CollectiveDesign(("scatter", "linear", "binomial"), (2, 4), (1024, 20), (0, 10), 7, 1),
         ),
     ],
 )  # fmt: skip

@@ -18,7 +18,7 @@ from analyzer.experiments.formats.tia_xml import DTD
 from tracelib import commands
 from tracelib.call.files import translate_file
 from tracelib.drivers import Driver, driver_named, driver_of, registry
-from tracelib.drivers.nws import Hosts
+from tracelib.drivers.nws import NwsHosts
 from tracelib.errors import TracelibError
 from tracelib.launchers import INCLUDE, library
 
@@ -76,7 +76,7 @@ FIGURE = "nameserver serv01\nmemoryserver serv01\nsensors 3\nsensor node01\nsens
 
 def test_the_configuration_of_nws():
     """Fig. 2.6."""
-    assert Hosts.parse(FIGURE) == Hosts("serv01", "serv01", ("node01", "node02", "node03"))
+    assert NwsHosts.parse(FIGURE) == NwsHosts("serv01", "serv01", ("node01", "node02", "node03"))
     for wrong in (
         "sensor a\n",
         "nameserver a\n",
@@ -85,7 +85,7 @@ def test_the_configuration_of_nws():
         FIGURE.replace("3", "4", 1) + "sensor x y\n",
     ):
         with pytest.raises(ValueError):
-            Hosts.parse(FIGURE.replace("sensors 3\n", "sensors 4\n") if wrong == "sensors\n" else wrong)
+            NwsHosts.parse(FIGURE.replace("sensors 3\n", "sensors 4\n") if wrong == "sensors\n" else wrong)
 
 
 NWS_PROGRAM = """#!{python}

@@ -36,9 +36,9 @@ def test_format_names_every_column(table, columns):
 def test_format_names_every_number():
     rows = re.search(r"\| `flags` \|(.*)", FORMAT)[1]
     assert sum(int(n) for n in re.findall(r"\b(1|2|4|8|16|32)\b(?! PRTT)", rows)) == sum(
-        flag.value for flag in net.Flag
+        flag.value for flag in net.RowFlag
     )
-    assert all(f"{mode.value} {mode.name.lower()}" in " ".join(FORMAT.split()) for mode in net.Mode)
+    assert all(f"{mode.value} {mode.name.lower()}" in " ".join(FORMAT.split()) for mode in net.PairMode)
     assert f'"{net.FORMAT}", {net.VERSION}' in FORMAT
 
 

@@ -8,28 +8,28 @@ from hypothesis import strategies as st
 
 from tracelib.errors import TracelibError
 from tracelib.ngmpi.pairs import groups
-from tracelib.schema.net import Mode
+from tracelib.schema.net import PairMode
 
 HOSTS = st.lists(st.sampled_from("abc"), min_size=2, max_size=9)
 
 
 def test_pairs_are_neighbours_at_the_same_time_and_an_odd_rank_idles():
-    (intra,) = groups(Mode.PAIRS, ["a"] * 5, (), 0)
+    (intra,) = groups(PairMode.PAIRS, ["a"] * 5, (), 0)
     assert (intra.pairs, intra.where, intra.next()) == ([(0, 1), (2, 3)], "intra", [(0, 1), (2, 3)])
-    (inter,) = groups(Mode.PAIRS, ["a", "b", "a", "b"], (), 0)
+    (inter,) = groups(PairMode.PAIRS, ["a", "b", "a", "b"], (), 0)
     assert (inter.pairs, inter.where) == ([(0, 1), (2, 3)], "inter")
 
 
 @given(HOSTS)
 def test_full_is_every_pair_by_itself(hosts):
-    found = groups(Mode.FULL, hosts, (), 0)
+    found = groups(PairMode.FULL, hosts, (), 0)
     assert [group.next() for group in found] == [[pair] for pair in combinations(range(len(hosts)), 2)]
     assert all(group.where == ("intra" if hosts[a] == hosts[b] else "inter") for group in found for a, b in group.pairs)
 
 
 @given(HOSTS, st.integers(0, 9))
 def test_sampling_draws_from_all_pairs_of_a_kind(hosts, seed):
-    found = groups(Mode.SAMPLING, hosts, (), seed)
+    found = groups(PairMode.SAMPLING, hosts, (), seed)
     assert sorted(pair for group in found for pair in group.pairs) == list(combinations(range(len(hosts)), 2))
     for group in found:
         drawn = [group.next() for _ in range(40 * len(group.pairs))]
@@ -38,14 +38,14 @@ def test_sampling_draws_from_all_pairs_of_a_kind(hosts, seed):
 
 def test_the_same_seed_draws_the_same():
     def drawn(seed):
-        (group,) = groups(Mode.SAMPLING, ["a"] * 4, (), seed)
+        (group,) = groups(PairMode.SAMPLING, ["a"] * 4, (), seed)
         return [group.next() for _ in range(50)]
 
     assert drawn(1) == drawn(1) != drawn(2)
 
 
 def test_subgroup():
-    (group,) = groups(Mode.SUBGROUP, ["a"] * 6, (1, 5, 3), 0)
+    (group,) = groups(PairMode.SUBGROUP, ["a"] * 6, (1, 5, 3), 0)
     assert group.pairs == [(1, 3), (1, 5), (3, 5)]
 
 
@@ -54,4 +54,4 @@ def test_subgroup():
 )
 def test_a_subgroup_that_does_not_fit(ranks, what):
     with pytest.raises(TracelibError, match=what):
-        groups(Mode.SUBGROUP, ["a"] * 6, ranks, 0)
+        groups(PairMode.SUBGROUP, ["a"] * 6, ranks, 0)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tracelib.errors import TracelibError
 from tracelib.ngmpi import config, plan
-from tracelib.schema.net import Mode
+from tracelib.schema.net import PairMode
 
 FIGURE_3_8 = """\
 CLL_NGMPI_N_PARAMETER 32
@@ -27,7 +27,7 @@ CLL_NGMPI_SUBNODES 1 3 5
 def test_the_example_of_the_thesis():
     said = config.parse(FIGURE_3_8, "example")
     assert (said.train, said.times, said.largest, said.processes) == (32, 1, 100000, 6)
-    assert (said.mode, said.ranks) == (Mode.SUBGROUP, [1, 3, 5])
+    assert (said.mode, said.ranks) == (PairMode.SUBGROUP, [1, 3, 5])
     assert plan.by_segments(said.segments, said.largest) == [
         1, 1025, 2049, 3073, 4097, 5121, 6145, 7169, 8193, 9217,
         10241, 20481, 30721, 40961, 51201, 61441, 71681, 81921, 92161,

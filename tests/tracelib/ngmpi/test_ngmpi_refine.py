@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracelib.ngmpi import plan, refine
-from tracelib.schema.net import ROW, Flag
+from tracelib.schema.net import ROW, RowFlag
 from tracelib.schema.prtt import SizeTimes, size_times
 
 N = 32
@@ -83,7 +83,11 @@ def test_disturbed_rows_change_little(flagged):
     rng = np.random.default_rng(3)
     quiet = np.concatenate([rows_of_a_size(size, 60, rng) for size in (1, 64, 4096)])
     busy = quiet.copy()
-    for column, flag in (("one_s", Flag.HIT_ONE), ("train_s", Flag.HIT_TRAIN), ("delayed_s", Flag.HIT_DELAYED)):
+    for column, flag in (
+        ("one_s", RowFlag.HIT_ONE),
+        ("train_s", RowFlag.HIT_TRAIN),
+        ("delayed_s", RowFlag.HIT_DELAYED),
+    ):
         hit = rng.random(len(busy)) < 0.5
         busy[column][hit] += rng.exponential(3e-3, hit.sum())
         if flagged:
@@ -96,7 +100,7 @@ def test_disturbed_rows_change_little(flagged):
 def test_warm_up_rows_do_not_count():
     rng = np.random.default_rng(4)
     rows = rows_of_a_size(8, 20, rng)
-    rows["flags"][::2] = Flag.WARM_UP
+    rows["flags"][::2] = RowFlag.WARM_UP
     rows["one_s"][::2] /= 2
     found = size_times(rows)
     assert found.rows[0] == 10

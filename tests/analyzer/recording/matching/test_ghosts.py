@@ -22,9 +22,9 @@ from analyzer.report.look.summary import summarize
 from analyzer.trace import Leftovers, Losses, State, TracerTime
 from analyzer.waits.one_sided import fences
 from tracelib import schema
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
-RECEIVED = (What.RECV_DONE, What.RECEIVED, What.RECV_FREED)
+RECEIVED = (RequestKind.RECV_DONE, RequestKind.RECEIVED, RequestKind.RECV_FREED)
 SENDS = ("MPI_Send", "MPI_Isend")
 
 
@@ -58,15 +58,15 @@ def messages_of(block):
     """(What, channel, posted) of each message that the rows of a buffer stand for."""
     for table, row in block:
         if table == "calls" and row["call"] in SENDS and row["peer"] >= 0:
-            yield What.SEND_DONE, channel(row), row["enter"]
+            yield RequestKind.SEND_DONE, channel(row), row["enter"]
         if table == "calls" and row["call"] == "MPI_Recv" and row["peer"] >= 0:
-            yield What.RECV_DONE, channel(row), row["enter"]
-        if table == "requests" and row["what"] == What.SEND_STARTED:
-            yield What.SEND_DONE, channel(row), row["posted"]
-        if table == "requests" and row["what"] == What.SEND_CANCELLED:
-            yield What.SEND_CANCELLED, channel(row), row["posted"]
+            yield RequestKind.RECV_DONE, channel(row), row["enter"]
+        if table == "requests" and row["what"] == RequestKind.SEND_STARTED:
+            yield RequestKind.SEND_DONE, channel(row), row["posted"]
+        if table == "requests" and row["what"] == RequestKind.SEND_CANCELLED:
+            yield RequestKind.SEND_CANCELLED, channel(row), row["posted"]
         if table == "requests" and row["what"] in RECEIVED:
-            yield What.RECV_DONE, channel(row), row["posted"]
+            yield RequestKind.RECV_DONE, channel(row), row["posted"]
 
 
 def skipped_rows(dropped, kept, join):
@@ -79,7 +79,7 @@ def skipped_rows(dropped, kept, join):
         comm, peer, tag = where
         last = next((r for r in reversed(rows) if (r["what"], channel(r)) == (what, where)), None)
         between = last and any(last["time"] <= p <= posted for p in recorded[what, where])
-        if join and what != What.SEND_CANCELLED and last and not between:
+        if join and what != RequestKind.SEND_CANCELLED and last and not between:
             last["time"], last["count"] = posted, last["count"] + 1
         else:
             rows.append(skipped(what, posted, 1, comm=comm, peer=peer, tag=tag))
@@ -99,8 +99,8 @@ def test_the_messages_of_a_partial_trace_are_those_of_the_full_one_with_both_sid
         dropped = [m for block, k in zip(blocks, keep, strict=True) if not k for m in messages_of(block)]
         ranks.append({table: [row for t, row in rows if t == table] for table in ("calls", "requests")})
         ranks[-1]["skipped"] = skipped_rows(dropped, kept, data.draw(st.booleans()))
-        sends |= {(number, posted) for what, _, posted in kept if what == What.SEND_DONE}
-        receives |= {(number, posted) for what, _, posted in kept if what == What.RECV_DONE}
+        sends |= {(number, posted) for what, _, posted in kept if what == RequestKind.SEND_DONE}
+        receives |= {(number, posted) for what, _, posted in kept if what == RequestKind.RECV_DONE}
     sides = [((m[4], m[0]) in sends) + ((m[5], m[1]) in receives) for m in mpi.truth]
     lost = Counter()
     for m in (m for r in mpi.ranks for m in r.unexpected if (m.source, m.posted) in sends):
@@ -122,7 +122,7 @@ def test_the_messages_of_a_partial_trace_are_those_of_the_full_one_with_both_sid
 
 def test_a_receive_whose_send_was_not_recorded_takes_no_other():
     ranks = [
-        {"calls": [send(40, 1, size=7)], "skipped": [skipped(What.SEND_DONE, 30, 1000, peer=1)]},
+        {"calls": [send(40, 1, size=7)], "skipped": [skipped(RequestKind.SEND_DONE, 30, 1000, peer=1)]},
         {"calls": [receive(5, 6, 0, size=1), receive(60, 70, 0, size=7)], "skipped": [skipped(4, 50, 999, peer=0)]},
     ]
     for trace in opened(ranks):
@@ -133,10 +133,10 @@ def test_a_receive_whose_send_was_not_recorded_takes_no_other():
 
 def test_a_cancelled_send_is_no_message_wherever_it_was_recorded():
     """The first of three sends was cancelled; it, its cancelling, or both were not recorded."""
-    starts = [request(What.SEND_STARTED, t, 0, peer=1) for t in (10, 20, 30)]
+    starts = [request(RequestKind.SEND_STARTED, t, 0, peer=1) for t in (10, 20, 30)]
     calls = [call("MPI_Start", t, t + 1) for t in (10, 20, 30)]
-    cancel = request(What.SEND_CANCELLED, 10, 50, peer=1)
-    ghost, gone = skipped(What.SEND_DONE, 20, 2, peer=1), skipped(What.SEND_CANCELLED, 10, 1, peer=1)
+    cancel = request(RequestKind.SEND_CANCELLED, 10, 50, peer=1)
+    ghost, gone = skipped(RequestKind.SEND_DONE, 20, 2, peer=1), skipped(RequestKind.SEND_CANCELLED, 10, 1, peer=1)
     ends = [call("MPI_Wait", 45, 50)]
     last = {"calls": calls[2:], "requests": starts[2:]}
     for first in (
@@ -195,7 +195,9 @@ def test_dropped_blocks_are_times_without_recording_and_their_rows_are_gone():
 
 def test_rows_of_a_block_that_a_kill_kept_from_being_dropped_do_not_count():
     """`skipped` has the message of a block that is not marked: the block still stands."""
-    of_drop = skipped(What.SEND_DONE, 10, 1, peer=1) | {"what": What.SEND_DONE | schema.SKIPPED_BY_DROPPING}
+    of_drop = skipped(RequestKind.SEND_DONE, 10, 1, peer=1) | {
+        "what": RequestKind.SEND_DONE | schema.SKIPPED_BY_DROPPING
+    }
     ranks = [{"calls": [send(10, 1)], "skipped": [of_drop]}, {"calls": [receive(20, 30, 0)]}]
     for trace in opened(ranks):
         assert len(trace.messages()) == 1
@@ -206,8 +208,14 @@ def test_collectives_that_a_rank_did_not_record_count():
     the first of either was dropped: its third barrier is the third of rank 0, whatever lies between."""
     barriers = [call("MPI_Barrier", t, t + 5, comm=WORLD) for t in (10, 30, 50)]
     began = [call("MPI_Ibcast", t, t + 1, comm=WORLD, peer=0, sent=8) for t in (16, 36, 56, 76)]
-    whole = skipped(What.COLLECTIVE_DONE, 30, 1, peer=0), skipped(What.COLLECTIVE_DONE, 56, 2, peer=0, tag=1)
-    dropped = skipped(What.COLLECTIVE_DONE, 10, 1, peer=0), skipped(What.COLLECTIVE_DONE, 16, 1, peer=0, tag=1)
+    whole = (
+        skipped(RequestKind.COLLECTIVE_DONE, 30, 1, peer=0),
+        skipped(RequestKind.COLLECTIVE_DONE, 56, 2, peer=0, tag=1),
+    )
+    dropped = (
+        skipped(RequestKind.COLLECTIVE_DONE, 10, 1, peer=0),
+        skipped(RequestKind.COLLECTIVE_DONE, 16, 1, peer=0, tag=1),
+    )
     ranks = [
         {"calls": [barriers[0], began[0], barriers[2], began[3]], "skipped": [*whole]},
         {"calls": [barriers[1], began[1], barriers[2], *began[2:]], "skipped": [*dropped]},

@@ -22,7 +22,7 @@ from analyzer.recording.rank_file import index
 from analyzer.recording.run.trace import open_run
 from analyzer.recording.thread_records.stored import StoredThreads
 from analyzer.trace import Leftovers
-from tracelib.schema import Peer, What
+from tracelib.schema import Peer, RequestKind
 
 
 @pytest.fixture(autouse=True)
@@ -81,8 +81,8 @@ def test_messages_are_those_that_mpi_would_deliver(mpi, records):
 def test_order_of_posting_decides_not_order_of_completion():
     waits = [call("MPI_Irecv", 1, 2, comm=WORLD, peer=Peer.ANY_SOURCE), call("MPI_Irecv", 3, 4, comm=WORLD, peer=0)]
     done = [
-        request(What.RECV_DONE, 3, 30, peer=0, bytes=8),
-        request(What.RECV_DONE, 1, 40, peer=0, bytes=4),
+        request(RequestKind.RECV_DONE, 3, 30, peer=0, bytes=8),
+        request(RequestKind.RECV_DONE, 1, 40, peer=0, bytes=4),
     ]
     ends = [call("MPI_Wait", 20, 30), call("MPI_Wait", 35, 40)]
     ranks = [{"calls": [send(10, 1, size=4), send(12, 1, size=8)]}, {"calls": waits + ends, "requests": done}]
@@ -92,9 +92,12 @@ def test_order_of_posting_decides_not_order_of_completion():
 
 
 def test_several_persistent_sends_started_at_once_and_one_cancelled():
-    started = [request(What.SEND_STARTED, 10, 0, peer=1, tag=t, bytes=t) for t in (1, 2, 2)]
-    ended = [request(What.SEND_DONE, 10, 30, peer=1, tag=1), request(What.SEND_CANCELLED, 10, 30, peer=1, tag=2)]
-    ended += [request(What.SEND_DONE, 10, 30, peer=1, tag=2)]
+    started = [request(RequestKind.SEND_STARTED, 10, 0, peer=1, tag=t, bytes=t) for t in (1, 2, 2)]
+    ended = [
+        request(RequestKind.SEND_DONE, 10, 30, peer=1, tag=1),
+        request(RequestKind.SEND_CANCELLED, 10, 30, peer=1, tag=2),
+    ]
+    ended += [request(RequestKind.SEND_DONE, 10, 30, peer=1, tag=2)]
     ranks = [
         {"calls": [call("MPI_Startall", 10, 12), call("MPI_Waitall", 20, 30)], "requests": started + ended},
         {"calls": [receive(11, 15, 0, tag=2, size=2), receive(16, 18, 0, tag=1, size=1)]},
@@ -125,7 +128,7 @@ def test_what_has_no_other_side_is_summed_by_rank_call_and_peer():
         {"calls": [send(1, 1, tag=9, size=5), send(3, 1, tag=9, size=7), send(5, 2)]},
         {
             "calls": [call("MPI_Irecv", 2, 3, comm=WORLD, peer=0, tag=8), call("MPI_Wait", 4, 6)],
-            "requests": [request(What.RECV_DONE, 2, 6, peer=0, tag=8, bytes=3)],
+            "requests": [request(RequestKind.RECV_DONE, 2, 6, peer=0, tag=8, bytes=3)],
         },
         {},
     ]

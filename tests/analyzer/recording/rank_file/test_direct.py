@@ -20,7 +20,7 @@ from analyzer.writers.packed import pack_run
 from analyzer.writers.rank_groups import CHUNK_ROWS
 from csrc.generate import template
 from tracelib import schema
-from tracelib.schema import State, What
+from tracelib.schema import ProcessState, RequestKind
 
 KERNELS = ROOT / "csrc" / "kernels"
 NAMES = [f"MPI_Procedure_{k}" for k in range(40)]
@@ -46,14 +46,14 @@ def of_runtime(path, rows, compressed=False):
         communicators["size"][1:2] = 3
         file["communicators"][:] = communicators
         file.attrs.modify("size", np.uint64(3))
-        file.attrs.modify("state", np.uint64(State.FINALIZED))
+        file.attrs.modify("state", np.uint64(ProcessState.FINALIZED))
         file.attrs.modify("command", np.bytes_(b"./app with arguments"))
 
 
 def of_h5py(path, **options):
     """A file that h5py wrote, of a rank that has rows in most tables."""
     calls = [call("MPI_Send", 10 * k, 10 * k + 5, peer=0, sent=8) for k in range(2100)]
-    requests = [request(What.SEND_DONE, 10 * k, 10 * k + 5, peer=0) for k in range(50)]
+    requests = [request(RequestKind.SEND_DONE, 10 * k, 10 * k + 5, peer=0) for k in range(50)]
     events = [event(10 * k, 1000, k, thread=k % 2) for k in range(600)]
     run = write_run(path.parent, [{"calls": calls, "requests": requests, "events": events, "cpus": "0-3"}])
     written = run.with_suffix(".ranks") / "000000.h5"
@@ -227,7 +227,7 @@ def packed(path, codec="gzip"):
     ranks = [
         {
             "calls": [call("MPI_Send", 10 * k, 10 * k + 5, peer=1, sent=8 * (k % 3), comm=WORLD) for k in range(count)],
-            "requests": [request(What.SEND_DONE, 10 * k, 10 * k + 5, peer=0) for k in range(count % 50)],
+            "requests": [request(RequestKind.SEND_DONE, 10 * k, 10 * k + 5, peer=0) for k in range(count % 50)],
             "events": [event(10 * k, 1000, k) for k in range(count // 3)],
             "labels": [(0, 1, k + 1, f"region {rank} {k}") for k in range(count)] if rank == 1 else [],
         }

@@ -33,7 +33,7 @@ def file_of(blocks, length):
         row["thread"], row["flags"] = thread, flags
     return SimpleNamespace(
         path=Path(__file__),
-        attributes={"state": schema.State.FINALIZED},
+        attributes={"state": schema.ProcessState.FINALIZED},
         blocks=table,
         lengths={"calls": length},
         read=lambda _, first, last: rows[first:last],

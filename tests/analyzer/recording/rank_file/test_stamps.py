@@ -18,7 +18,7 @@ from analyzer.recording.run import file_findings as stamp_findings
 from analyzer.recording.run.rank_files import find_ranks
 from analyzer.recording.run.trace import open_run
 from tracelib import schema
-from tracelib.schema import State, What
+from tracelib.schema import ProcessState, RequestKind
 
 MS = 10**6
 LATER = MS // 2
@@ -49,7 +49,7 @@ BAD = {
         ],
     ),
     "before_the_process, a request": (
-        {"requests": [request(What.SEND_DONE, 0, 5 * MS, **SEND)], "start": LATER},
+        {"requests": [request(RequestKind.SEND_DONE, 0, 5 * MS, **SEND)], "start": LATER},
         ["1 row of requests stamped before the process started"],
     ),
     "after_its_end": (
@@ -58,7 +58,7 @@ BAD = {
     ),
     "ends_before_it_begins, polls": (polls((8 * MS, 7 * MS, 0, 1)), ["1 row of polls with an end before the begin"]),
     "ends_before_it_begins, requests": (
-        {"requests": [request(What.SEND_DONE, 6 * MS, 5 * MS, **SEND)]},
+        {"requests": [request(RequestKind.SEND_DONE, 6 * MS, 5 * MS, **SEND)]},
         ["1 row of requests with an end before the begin"],
     ),
     "backwards": (
@@ -91,7 +91,7 @@ BAD = {
         ["clocks of nodes were measured when the process did not live, or in no time"],
     ),
     "made_at_another_time": (
-        {"skipped": [skipped(What.SEND_DONE, 0, 1, peer=0)], "start": LATER},
+        {"skipped": [skipped(RequestKind.SEND_DONE, 0, 1, peer=0)], "start": LATER},
         ["communicators, windows or files were made when the process did not live"],
     ),
 }
@@ -137,8 +137,8 @@ def test_healthy_files_break_none(tmp_path_factory, stamps_ns, data, tsc_per_us)
         elif kind == "flush":
             rank["events"] += flush(begin, end, thread=thread)
         else:
-            rank["requests"].append(request(What.SEND_DONE, begin, end, thread=thread, **SEND))
-    rank["state"] = data.draw(st.sampled_from([State.RECORDING, State.FINALIZED]))
+            rank["requests"].append(request(RequestKind.SEND_DONE, begin, end, thread=thread, **SEND))
+    rank["state"] = data.draw(st.sampled_from([ProcessState.RECORDING, ProcessState.FINALIZED]))
     path = write_run(tmp_path_factory.mktemp("healthy"), [rank], tsc_per_us=tsc_per_us)
     assert findings_of(path) == []
     with closing(open_run(str(path))) as trace:

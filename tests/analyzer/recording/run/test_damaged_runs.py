@@ -12,7 +12,7 @@ from analyzer.recording.run.trace import open_run
 from analyzer.trace import Counters
 from tracelib import recovery
 from tracelib.errors import TracelibError
-from tracelib.recovery import Fate
+from tracelib.recovery import RecoveryState
 
 
 @pytest.fixture
@@ -96,7 +96,10 @@ def misplaced(tmp_path):
 def test_a_spool_that_does_not_follow_its_file_is_not_used(misplaced):
     assert sum(map(len, open_run(str(misplaced)).calls(1))) == 3
     before = rank_file(misplaced, 1).read_bytes()
-    assert [outcome.fate for outcome in recovery.recover(str(misplaced)).outcomes] == [Fate.WHOLE, Fate.GONE]
+    assert [outcome.fate for outcome in recovery.recover(str(misplaced)).outcomes] == [
+        RecoveryState.WHOLE,
+        RecoveryState.GONE,
+    ]
     assert rank_file(misplaced, 1).read_bytes() == before
 
 

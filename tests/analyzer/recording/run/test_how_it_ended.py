@@ -11,7 +11,7 @@ from analyzer.opening import open_trace
 from analyzer.recording.rank_file.spool import Fate
 from analyzer.recording.run.ends import Abort, End, end_problems
 from analyzer.trace import Leftovers, Losses
-from tracelib.schema import State, What
+from tracelib.schema import ProcessState, RequestKind
 
 LABELS = ["MPI_COMM_WORLD", "communicator 2 of 0-1"]
 
@@ -85,7 +85,7 @@ def world(name, enter, leave, **more):
 
 def test_the_file_of_a_run_that_aborted(tmp_path, capsys):
     ranks = [{"calls": [world("MPI_Barrier", 10, 20)]}, {"calls": [world("MPI_Barrier", 10, 20)]}]
-    ranks[1] |= {"state": State.EXITED, "abort_ticks": 900, "abort_code": -3, "abort_comm": 1}
+    ranks[1] |= {"state": ProcessState.EXITED, "abort_ticks": 900, "abort_code": -3, "abort_comm": 1}
     run = str(write_run(tmp_path, ranks))
     assert main(["check", run]) == 1
     assert capsys.readouterr().out.startswith("rank 1 called MPI_Abort(-3) on MPI_COMM_WORLD after ")
@@ -101,11 +101,11 @@ def half_done():
         world("MPI_Recv", 30, 40, peer=1, tag=7, received=8),
         world("MPI_Recv", 50, 60, peer=1, tag=7, received=8),
     ]
-    posted = [request(What.RECV_DONE, 62, 66, peer=1, tag=8)]
+    posted = [request(RequestKind.RECV_DONE, 62, 66, peer=1, tag=8)]
     ends = [world("MPI_Wait", 64, 66), world("MPI_Send", 70, 71, peer=1, tag=9, sent=8), world("MPI_Barrier", 80, 90)]
     first = [world("MPI_Barrier", 10, 20), *receives, world("MPI_Irecv", 62, 63, peer=1, tag=8), *ends]
     second = [world("MPI_Barrier", 10, 20), world("MPI_Send", 30, 35, peer=0, tag=7, sent=8)]
-    return [{"calls": first, "requests": posted}, {"calls": second, "state": State.EXITED}]
+    return [{"calls": first, "requests": posted}, {"calls": second, "state": ProcessState.EXITED}]
 
 
 def test_what_a_rank_left_half_done_is_left_out(tmp_path, capsys):
@@ -138,6 +138,6 @@ def test_the_rest_of_the_run_is_analyzed(command, tmp_path, capsys):
 
 def test_of_ranks_that_ended_in_order_the_same_is_unmatched(tmp_path):
     ranks = half_done()
-    ranks[1]["state"] = State.FINALIZED
+    ranks[1]["state"] = ProcessState.FINALIZED
     trace = open_trace(str(write_run(tmp_path, ranks)))
     assert (sum(found.count for found in trace.extra(Leftovers).unmatched()), trace.extra(Losses).left_out) == (3, "")

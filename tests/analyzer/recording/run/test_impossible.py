@@ -20,7 +20,7 @@ from analyzer.recording.rank_file.row_stream import RowStream
 from analyzer.recording.rank_file.stamps import SLACK_TICKS, Life, Watch
 from analyzer.trace import SummedCalls
 from tracelib import schema
-from tracelib.schema import State, What
+from tracelib.schema import ProcessState, RequestKind
 
 MS = 10**6
 STEPS = 12
@@ -39,7 +39,7 @@ def healthy(folder, **attributes):
             rows["polls"].append(poll("MPI_Test", t + 2 * MS, t + 3 * MS, inside=1000, count=4))
             rows["calls"].append(call("MPI_Recv", t + 4 * MS, t + 5 * MS, tag=1, received=8, **other))
             rows["calls"].append(call("MPI_Wait", t + 6 * MS, t + 7 * MS))
-            rows["requests"].append(request(What.SEND_DONE, t, t + 7 * MS, tag=1, bytes=8, **other))
+            rows["requests"].append(request(RequestKind.SEND_DONE, t, t + 7 * MS, tag=1, bytes=8, **other))
             rows["events"] += flush(t + 8 * MS, t + 9 * MS)
         rows["calls"].append(call("MPI_Finalize", t + 20 * MS, t + 21 * MS))
         ranks.append(rows | {"start": START} | attributes)
@@ -139,7 +139,7 @@ def test_check_counts_it(tmp_path, capsys, kind):
 
 def test_a_killed_rank_whose_first_call_is_of_a_larger_clock(tmp_path):
     """Nobody knows when it ended, but its first call is no later than its last."""
-    healthy(tmp_path, state=State.EXITED)
+    healthy(tmp_path, state=ProcessState.EXITED)
     before = open_trace(tmp_path / "run.h5")
     damage(tmp_path, "calls", 0, enter=later(AN_HOUR), exit=later(AN_HOUR))
     after = open_trace(tmp_path / "run.h5")
@@ -148,7 +148,7 @@ def test_a_killed_rank_whose_first_call_is_of_a_larger_clock(tmp_path):
 
 
 def test_a_killed_rank_with_such_a_call_among_others_is_refused(tmp_path, type_in):
-    healthy(tmp_path, state=State.EXITED)
+    healthy(tmp_path, state=ProcessState.EXITED)
     damage(tmp_path, "calls", 10, enter=later(AN_HOUR), exit=later(AN_HOUR))
     code, said = type_in(READS_CALLS["replay"])
     assert code == 1 and "number 11 of thread 0 of rank 1" in said

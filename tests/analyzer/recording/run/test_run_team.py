@@ -11,7 +11,7 @@ from synthetic import WORLD, call, request, write_run
 from analyzer.parallel import Team
 from analyzer.recording.run.trace import open_run
 from analyzer.trace import Leftovers
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 
 class FolderTeam(Team):
@@ -54,7 +54,7 @@ def ring(ranks):
             calls.append(call("MPI_Send", t + 10, t + 15, comm=WORLD, peer=(rank + 1) % ranks, tag=1, sent=k))
             calls.append(call("MPI_Wait", t + 20, t + 90))
             source = (rank - 1) % ranks
-            requests.append(request(What.RECV_DONE, t, t + 90, peer=source, tag=1, bytes=k))
+            requests.append(request(RequestKind.RECV_DONE, t, t + 90, peer=source, tag=1, bytes=k))
         calls.append(call("MPI_Send", 5000, 5010, comm=WORLD, peer=rank, tag=2, sent=7))
         yield {"calls": calls, "requests": requests}
 

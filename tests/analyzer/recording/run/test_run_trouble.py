@@ -14,7 +14,7 @@ from analyzer.errors import TracelibError
 from analyzer.recording.run.trace import open_run
 from analyzer.trace import Leftovers
 from tracelib import schema
-from tracelib.schema import State, What
+from tracelib.schema import ProcessState, RequestKind
 
 OUTSIDE = 2**32 - 1
 """Entry of `members` for a process that is not in MPI_COMM_WORLD."""
@@ -85,7 +85,7 @@ def test_a_block_of_an_impossible_thread(tmp_path):
 
 def test_a_row_of_requests_that_says_nothing_known(tmp_path):
     first, second = two_ranks()
-    run = write_run(tmp_path, [first | {"requests": [request(What.SEND_DONE, 10, 15, peer=1)]}, second])
+    run = write_run(tmp_path, [first | {"requests": [request(RequestKind.SEND_DONE, 10, 15, peer=1)]}, second])
     with h5py.File(rank_file(run, 0), "r+") as file:
         rows = file["requests"][:]
         rows["what"] = 65535
@@ -164,7 +164,7 @@ def test_a_run_without_calls_is_a_trace(tmp_path):
 
 
 def test_how_a_process_ended_and_what_was_lost_is_said(tmp_path):
-    ranks = [{"state": State.EXITED}, {"state": State.FULL, "lost_calls": 7, "lost_rows": 2}]
+    ranks = [{"state": ProcessState.EXITED}, {"state": ProcessState.FULL, "lost_calls": 7, "lost_rows": 2}]
     found = texts(open_run(str(write_run(tmp_path, ranks))))
     assert (0, "ended without MPI_Finalize") in found
     assert (1, "7 calls and 2 rows of other tables were lost") in found

@@ -18,7 +18,7 @@ from analyzer.recording.run.trace import open_run
 from analyzer.trace import CallPaths, Losses, Regions, TracerTime
 from analyzer.trace.chosen import Choice
 from tracelib import schema
-from tracelib.schema import LabelKind, State
+from tracelib.schema import LabelKind, ProcessState
 
 LARGE, REGIONS, GAP, LOST, KILLED, MISSING = 2, 3, 4, 5, 6, 7
 MANY = 70_000
@@ -50,7 +50,7 @@ def ranks():
     }
     found[GAP] |= {"events": [event(320, schema.TRACING_TYPE, 0), event(400, schema.TRACING_TYPE, 1)]}
     found[LOST] |= {"lost_calls": 3}
-    found[KILLED] |= {"state": State.RECOVERED}
+    found[KILLED] |= {"state": ProcessState.RECOVERED}
     return found
 
 

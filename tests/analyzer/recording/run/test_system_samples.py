@@ -22,7 +22,7 @@ from analyzer.cli import main
 from analyzer.recording.run.trace import open_run
 from analyzer.trace import EVENT
 from analyzer.trace.system import BUSY, EVENT_TYPES, with_events
-from tracelib.schema.node import SYSTEM, Kind
+from tracelib.schema.node import SYSTEM, SampleKind
 
 EXPECTED = {
     "load_1": [25, 150, 100, 50],
@@ -187,7 +187,7 @@ def test_one_sample_is_no_difference(tmp_path, capsys):
     run = two_ranks(tmp_path)
     write_samples(tmp_path, (300,), {name: values[:1] for name, values in COLUMNS.items()})
     trace = open_run(str(run))
-    gauges = {name for name in COLUMNS if SYSTEM[name][1] is Kind.GAUGE}
+    gauges = {name for name in COLUMNS if SYSTEM[name][1] is SampleKind.GAUGE}
     assert sorted(system_events(trace)["type"]) == sorted(EVENT_TYPES[name][0] for name in gauges)
     trace.close()
     assert main(["look", "--no-files", "--json", str(run)]) == 0

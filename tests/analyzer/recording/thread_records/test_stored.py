@@ -14,7 +14,7 @@ from analyzer.columns.arrays import joined
 from analyzer.opening import open_trace
 from analyzer.recording.thread_records import records
 from analyzer.trace import STATE, Trace
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 FAR = 1 << 60
 
@@ -50,7 +50,7 @@ def some_rank(k):
     return {
         "calls": calls,
         "polls": [poll("MPI_Test", 210, 250, inside=12, count=4)],
-        "requests": [request(What.RECV_DONE, 100 + k, 400, peer=0, comm=1, bytes=8)],
+        "requests": [request(RequestKind.RECV_DONE, 100 + k, 400, peer=0, comm=1, bytes=8)],
         "events": flush(260, 280),
     }
 

@@ -27,7 +27,7 @@ from analyzer.trace import Regions
 from analyzer.writers import otf2 as writer
 from analyzer.writers.otf2 import write_otf2
 from benchmarks.synthetic.run import write_run as write_pattern
-from tracelib.schema import What
+from tracelib.schema import RequestKind
 
 MESSAGE = ("logical_send", "physical_send", "logical_receive", "physical_receive", "size", "source", "source_thread",
            "destination", "destination_thread", "tag")  # fmt: skip
@@ -190,7 +190,7 @@ def test_what_otf2_itself_reads_of_ours(tmp_path):
         call("MPI_Wait", 190, 195, comm=WORLD, peer=0, tag=5, received=80),
         call("MPI_Barrier", 210, 300, comm=WORLD),
     ]
-    done = {"requests": [request(What.RECV_DONE, 100, 195, peer=0, tag=5, bytes=80)]}
+    done = {"requests": [request(RequestKind.RECV_DONE, 100, 195, peer=0, tag=5, bytes=80)]}
     marks = {"events": [begin(110, 1), end(200, 1)], "labels": LABELS}
     run = write_run(tmp_path, [{"calls": first, **marks}, {"calls": second, **done}])
     assert write_otf2(open_trace(run), tmp_path / "archive") == 23
@@ -253,7 +253,7 @@ def test_what_otf2_itself_writes(tmp_path, at_once):
     assert list(visits_of(trace)) == [(0, 0, "main", 0, 400, 0), (1, 0, "main", 10, 250, 0)]
     (done,) = np.concatenate(list(trace.requests(0)))
     assert [int(done[name]) for name in ("posted", "completed", "bytes", "peer", "tag", "what")] == [
-        100, 240, 800, 1, 3, What.SEND_DONE,
+        100, 240, 800, 1, 3, RequestKind.SEND_DONE,
     ]  # fmt: skip
     calls = np.concatenate([*trace.calls(0), *trace.calls(1)])
     assert calls["sent"].tolist() == [800, 0, 0] and calls["received"].tolist() == [0, 0, 800]

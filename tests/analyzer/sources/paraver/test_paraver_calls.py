@@ -9,7 +9,7 @@ from analyzer.operations.program import program_of
 from analyzer.sources.paraver.trace import open_prv
 from analyzer.trace import CALL, REQUEST
 from analyzer.trace.paraver import CALL_VALUES
-from tracelib.schema import Peer, What
+from tracelib.schema import Peer, RequestKind
 
 HEAD = "#Paraver (20/11/2026 at 15:00):100000_ns:1(2):1:2(1:1,1:1),2\nc:1:1:2:1:2\nc:1:5:1:2\n"
 
@@ -66,7 +66,7 @@ def test_irecv_and_wait(tmp_path):
     assert only(irecv, "name", "peer", "tag", "received") == ("MPI_Irecv", 0, 9, 0)
     assert only(wait, "name", "peer", "received") == ("MPI_Wait", Peer.NONE, 0)
     (done,) = requests_of(trace, 1)
-    assert only(done, "what", "posted", "completed", "bytes", "peer", "tag") == (What.RECV_DONE, 5, 40, 80, 0, 9)
+    assert only(done, "what", "posted", "completed", "bytes", "peer", "tag") == (RequestKind.RECV_DONE, 5, 40, 80, 0, 9)
     assert requests_of(trace, 0) == []
 
 
@@ -79,7 +79,7 @@ def test_a_matched_receive_of_ours(tmp_path):
     assert only(found, "name", "peer", "tag", "received") == ("MPI_Improbe", 0, 9, 0)
     assert mrecv["name"] == "MPI_Mrecv"
     (done,) = requests_of(trace, 1)
-    assert only(done, "what", "posted", "completed", "bytes", "peer", "tag") == (What.RECV_DONE, 5, 40, 80, 0, 9)
+    assert only(done, "what", "posted", "completed", "bytes", "peer", "tag") == (RequestKind.RECV_DONE, 5, 40, 80, 0, 9)
 
 
 def test_a_matched_receive_of_others(tmp_path):
@@ -90,8 +90,8 @@ def test_a_matched_receive_of_others(tmp_path):
     assert only(mprobe, "name", "peer") == ("MPI_Mprobe", Peer.NONE)
     assert only(mrecv, "name", "peer", "tag", "received") == ("MPI_Mrecv", 0, 9, 80)
     assert [only(row, "what", "posted", "completed", "bytes") for row in requests_of(trace, 1)] == [
-        (What.RECEIVED, 20, 40, 80),
-        (What.RECV_DONE, 1, 60, 7),
+        (RequestKind.RECEIVED, 20, 40, 80),
+        (RequestKind.RECV_DONE, 1, 60, 7),
     ]
 
 
@@ -122,7 +122,7 @@ def test_sendrecv_has_a_row_for_its_receiving_half(tmp_path):
     (row,) = rows_of(trace, 0)
     assert only(row, "name", "peer", "tag", "sent", "received") == ("MPI_Sendrecv", 1, 9, 80, 40)
     (half,) = requests_of(trace, 0)
-    assert only(half, "what", "posted", "completed", "bytes", "peer", "tag") == (What.RECEIVED, 10, 30, 40, 1, 7)
+    assert only(half, "what", "posted", "completed", "bytes", "peer", "tag") == (RequestKind.RECEIVED, 10, 30, 40, 1, 7)
 
 
 def test_startall_takes_all_its_messages(tmp_path):
@@ -176,9 +176,9 @@ def test_a_wait_in_which_nothing_is_received_is_for_the_oldest_collective(tmp_pa
         message(1, 10, 11, 2, 1, 33, 80, 9),
     )
     received, allreduce, barrier = requests_of(trace, 1)
-    assert only(received, "what", "posted", "completed") == (What.RECV_DONE, 1, 35)
-    assert only(allreduce, "what", "posted", "completed", "bytes") == (What.COLLECTIVE_DONE, 10, 45, 0)
-    assert only(barrier, "what", "posted", "completed") == (What.COLLECTIVE_DONE, 20, 55)
+    assert only(received, "what", "posted", "completed") == (RequestKind.RECV_DONE, 1, 35)
+    assert only(allreduce, "what", "posted", "completed", "bytes") == (RequestKind.COLLECTIVE_DONE, 10, 45, 0)
+    assert only(barrier, "what", "posted", "completed") == (RequestKind.COLLECTIVE_DONE, 20, 55)
     assert [trace.procedures[done["tag"]] for done in (allreduce, barrier)] == ["MPI_Iallreduce", "MPI_Ibarrier"]
     assert [trace.communicators[done["comm"]].members for done in (allreduce, barrier)] == [(1,), (0, 1)]
     assert [row["comm"] for row in rows_of(trace, 1)[1:3]] == [allreduce["comm"], barrier["comm"]] == [1, 0]
