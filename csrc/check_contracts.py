@@ -1,4 +1,4 @@
-"""`make lint`: each function that a header of the runtime offers has a comment with its contract.
+"""`make lint`: each function that a header of the runtime or the replay offers has a comment with its contract.
 
 The comment stands directly above the function, or above the group of functions that follow each other without an empty
 line. In the rooms of WITH_CONTEXT it, or the header's first comment, also says who may call the function:
@@ -19,17 +19,17 @@ sys.path.insert(0, str(ROOT))
 
 from csrc import c_code, check_rooms, rooms  # noqa: E402
 
-TREE = "runtime"
+TREES = ("runtime", "replay")
 WITH_CONTEXT = {"common", "clock", "node", "record", "buffer", "output", "ranks", "run"}
-"""Rooms whose headers name the context of every function."""
+"""Rooms of the runtime whose headers name the context of every function."""
 WITHOUT = {"mpi", "select"}
-"""Rooms that still have functions without a comment of their own."""
+"""Rooms of the runtime that still have functions without a comment of their own."""
 
 
 def wrong(csrc: Path = rooms.CSRC) -> Iterator[str]:
     """Yield one line for each function without a contract."""
-    for path in sorted((csrc / TREE).rglob("*.h")):
-        room = check_rooms.room_of(csrc, path).rpartition("/")[2]
+    for path in sorted(path for tree in TREES for path in (csrc / tree).rglob("*.h")):
+        tree, _, room = check_rooms.room_of(csrc, path).partition("/")
         text = path.read_text()
         first = text.partition("*/")[0] if text.startswith("/*") else ""
         for function in c_code.functions(text):
@@ -37,7 +37,7 @@ def wrong(csrc: Path = rooms.CSRC) -> Iterator[str]:
             here = f"{path.relative_to(csrc)}: {function.name}"
             if "*/" not in block and room not in WITHOUT:
                 yield f"{here} has no comment"
-            elif room in WITH_CONTEXT and "Context:" not in block + first:
+            elif tree == "runtime" and room in WITH_CONTEXT and "Context:" not in block + first:
                 yield f"{here} does not say who may call it (Context: ...)"
 
 

@@ -17,6 +17,7 @@ static inline int64_t nearest_ns(double x)
     return whole + (x - (double)whole >= 0.5);
 }
 
+/* Return seconds as ns, rounded to nearest; at most about LONGEST. */
 static inline int64_t ns_of(double seconds)
 {
     return nearest_ns(seconds * 1e9);

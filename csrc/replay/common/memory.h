@@ -32,6 +32,7 @@ void *arena_zeros(struct arena *arena, size_t n, size_t size);
 void arena_free(struct arena *arena);
 bool pool_grow(struct pool *pool);
 
+/* Take a block of the pool; its contents are undefined. Returns NULL if there is no memory. */
 static inline void *pool_take(struct pool *pool)
 {
     if (!pool->free && !pool_grow(pool)) return NULL;
@@ -40,6 +41,7 @@ static inline void *pool_take(struct pool *pool)
     return block;
 }
 
+/* Give a block back to the pool that it was taken from. */
 static inline void pool_give(struct pool *pool, void *block)
 {
     memcpy(block, &pool->free, sizeof(void *));

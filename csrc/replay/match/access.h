@@ -19,7 +19,7 @@ struct access {
     struct accesses *accesses[2]; /* of its target, of its window */
 };
 
-/* false: no memory. */
+/* Begin an access of the thread; returns false if there is no memory. End it: threads that wait for it are woken. */
 bool access_begin(struct sim *sim, const struct thread *thread, struct access *access);
 void access_over(struct sim *sim, struct access *access);
 

@@ -5,11 +5,11 @@
 #include "state/instance.h"
 #include "state/sim.h"
 
-/* The thread's OP_FILE; its OP_WAIT for one. */
+/* Execute the thread's OP_FILE, or its OP_WAIT for one. Errors go to the result of the simulation. */
 void file_access(struct sim *sim, struct thread *thread);
 void file_wait(struct sim *sim, struct thread *thread);
 
-/* The members that the thread's operation meets for a file are all there. */
+/* Let the thread go on with its access: all members that it meets for the file are there. */
 void file_met(const struct instance *instance, struct thread *thread);
 
 #endif

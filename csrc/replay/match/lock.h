@@ -17,7 +17,10 @@ struct lock {
     struct lock *before, *after;       /* in that list */
 };
 
+/* Let the thread take the lock of its operation, or wait for it. Errors go to the result of the simulation. */
 void lock_take(struct sim *sim, struct thread *thread);
+/* Release the lock of the thread's operation, and wake the threads that can have it now. A lock that was taken before
+   the trace began is none. */
 void lock_give(struct sim *sim, struct thread *thread);
 
 #endif

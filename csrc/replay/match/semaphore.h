@@ -10,10 +10,12 @@ struct semaphore {
     struct thread *waiting, **last;
 };
 
+/* Take one off the semaphore of the thread's operation, or wait for one. */
 void semaphore_wait(struct sim *sim, struct thread *thread);
+/* Add one to the semaphore of the thread's operation, or wake the first thread that waits for it. */
 void semaphore_signal(struct sim *sim, struct thread *thread);
 
-/* All of a rank, with what they count. */
+/* Forget all semaphores of a rank, with their counts. */
 void semaphores_forget(struct sim *sim, struct rank *rank);
 
 #endif

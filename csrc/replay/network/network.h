@@ -4,7 +4,7 @@
 
 #include "state/sim.h"
 
-/* false: no memory. The resources are there. */
+/* Set up the network, after resources_init; returns false if there is no memory. */
 bool network_init(struct sim *sim);
 void network_free(struct sim *sim);
 

@@ -7,10 +7,10 @@
 struct instance;
 struct message;
 
-/* It has all that it needs. */
+/* Start a message that has its links and, in rendezvous, its receive. */
 void start_message(struct sim *sim, struct message *message);
 
-/* All members are there, and the network is its own where it has to be. */
+/* Start a collective: all members are there, and it holds the network where it must. */
 void start_collective(struct sim *sim, struct instance *instance);
 
 #endif

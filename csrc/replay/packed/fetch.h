@@ -5,12 +5,13 @@
 #include "common/duration.h"
 #include "packed/supply.h"
 
-/* Its overhead is over. */
+/* Note that the overhead of the thread's operation ended at `when` (ns), if transfers are wanted. */
 static inline void thread_op_acts(const struct sim *sim, const struct thread *thread, int64_t when)
 {
     if (sim->output.transfers && thread->plan->kind < OP_KINDS) sim->output.transfers[thread->op_number].acted = when;
 }
 
+/* End the thread's operation at `when` (ns): store its times, if they are wanted, and count it. */
 static inline void thread_op_done(struct sim *sim, struct thread *thread, int64_t when)
 {
     if (sim->output.times) sim->output.times[thread->op_number] = (struct op_time){thread->op_began, when};

@@ -7,10 +7,11 @@
    plain declarations only. */
 struct packer; /* the dictionary of the block under way */
 
-struct packer *packer_new(void); /* NULL: no memory */
+/* Make a packer with an empty dictionary; NULL: no memory. The caller frees it; NULL may be freed. */
+struct packer *packer_new(void);
 void packer_free(struct packer *packer);
 
-/* `to` goes on from where `from` stands. */
+/* Let `to` go on from the place where `from` stands. */
 void packer_copy(struct packer *to, const struct packer *from);
 
 /* Append n operations to what was packed before; returns how many bytes went to `out`, which has room for

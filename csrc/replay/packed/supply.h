@@ -12,11 +12,13 @@ struct supply {
     _Alignas(LINE) int64_t position; /* where what comes after the buffer stands */
 };
 
+/* Return the plans of a supply, by place in the dictionary. */
 static inline struct plan *supply_plans(struct supply *supply)
 {
     return (struct plan *)(supply + 1);
 }
 
+/* Return the operations of a supply without their bursts, by place in the dictionary. */
 static inline struct op *supply_shapes(const struct app *app, struct supply *supply)
 {
     return (struct op *)((char *)supply + app->shapes);

@@ -8,6 +8,7 @@
 #include "packed/format.h"
 #include "replay.h"
 
+/* Read a signed number at *at, which is moved behind it; 10 bytes at most. */
 static inline int64_t unpack_number(const uint8_t **at)
 {
     uint64_t found = 0;
@@ -19,6 +20,7 @@ static inline int64_t unpack_number(const uint8_t **at)
     return (int64_t)(found >> 1 ^ -(found & 1));
 }
 
+/* Read all fields of an operation but its burst; returns the place behind them. */
 static inline const uint8_t *unpack_shape(const uint8_t *at, struct op *op)
 {
     op->bytes = unpack_number(&at);

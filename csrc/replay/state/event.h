@@ -39,6 +39,7 @@ struct event {
     struct event *next;  /* in its slot */
 };
 
+/* Return true if the first moment comes before the other. */
 static inline bool moment_before(struct moment a, struct moment b)
 {
     return a.time != b.time ? a.time < b.time : a.order < b.order;

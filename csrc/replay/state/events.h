@@ -26,17 +26,20 @@ bool events_add(struct events *events, struct moment moment, void *what, uint32_
 const struct event *events_first_of_all(struct events *events); /* see events_first */
 struct event *events_take_of_all(struct events *events);        /* see events_take */
 
+/* Return true if events_first returns an event without turning a wheel. */
 static inline bool events_are_near(const struct events *events)
 {
     return events->n_soon || events->crowd.n;
 }
 
+/* Return the first event, which stays; NULL: there is none, or no memory. */
 static inline const struct event *events_first(struct events *events)
 {
     bool known = events->n_soon && !events->crowd.n;
     return known ? events->soon[events->n_soon - 1].event : events_first_of_all(events);
 }
 
+/* Take the first event out. Call after events_first has returned it. */
 static inline struct event events_take(struct events *events)
 {
     struct event *own = events->crowd.n ? events_take_of_all(events) : events->soon[--events->n_soon].event;

@@ -19,10 +19,11 @@ struct heap {
     size_t n, room;
 };
 
-/* false: no memory. */
+/* Add an event; returns false if there is no memory. Take the first one out; the heap is not empty. */
 bool heap_push(struct heap *heap, struct due due);
 struct due heap_pop(struct heap *heap);
 
+/* Return true if the first event comes before the other: by time, phase, and the rule for ties. */
 static inline bool due_before(const struct due *a, const struct due *b)
 {
     if (a->time != b->time) return a->time < b->time;

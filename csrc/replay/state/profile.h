@@ -4,7 +4,7 @@
 
 #include "state/sim.h"
 
-/* n more do something from one time to another, if anybody wants to know. */
+/* Count n threads more that do something from one time to another (ns), if a profile is wanted. */
 void profile_add(const struct sim *sim, enum doing what, int64_t from, int64_t to, int64_t n);
 static inline void profile_note(const struct sim *sim, enum doing what, int64_t from, int64_t to, int64_t n)
 {

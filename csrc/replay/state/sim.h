@@ -1,6 +1,7 @@
 #ifndef SIM_H
 #define SIM_H
-/* The state of a simulation; who owns what is said at each struct. */
+/* State of a simulation; each struct says who owns its members. A simulation belongs to one thread at a time: functions
+   that take a struct sim are for this thread alone. Times are ns from the start of the replay. */
 
 #include "common/table.h"
 #include "state/events.h"
@@ -105,6 +106,7 @@ static inline uint64_t app_key(const struct app *app, int32_t comm)
     return (uint64_t)app->runs << 40 | (uint64_t)app->number << 32 | (uint32_t)comm;
 }
 
+/* Return the present moment. */
 static inline struct moment moment_now(const struct sim *sim)
 {
     return (struct moment){sim->now, sim->round << 8 | sim->phase};

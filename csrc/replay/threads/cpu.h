@@ -4,8 +4,10 @@
 
 #include "threads/cpus.h"
 
+/* Put a thread that wants a processor behind the ready ones of its node; cpu_ready_first: before those as good as it.
+ */
 void cpu_ready(struct sim *sim, struct thread *thread);
-void cpu_ready_first(struct sim *sim, struct thread *thread);           /* before others as good as it */
+void cpu_ready_first(struct sim *sim, struct thread *thread);
 bool cpu_is_wanted(const struct sim *sim, const struct thread *thread); /* somebody waits for its processor */
 void cpu_run(struct sim *sim, struct thread *thread);
 void cpu_release(struct sim *sim, struct thread *thread);

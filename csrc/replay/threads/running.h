@@ -7,6 +7,7 @@
 /* End the thread's operation; the thread keeps its processor. */
 void thread_goes_on(struct sim *sim, struct thread *thread);
 
+/* Let the thread wait from now on. It keeps its processor while it waits busily, else it gives it back. */
 void thread_block(struct sim *sim, struct thread *thread, enum waiting why);
 
 /* Wake the thread: the thing for which it waited is there. */

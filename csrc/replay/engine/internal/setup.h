@@ -4,7 +4,8 @@
 
 #include "state/sim.h"
 
-/* false: no memory. */
+/* Set up a simulation of the programs, which the caller keeps; returns false if there is no memory. Free it, also then.
+ */
 bool sim_init(struct sim *sim, const struct program *programs);
 void sim_free(struct sim *sim);
 

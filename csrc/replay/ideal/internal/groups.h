@@ -4,6 +4,7 @@
 
 #include "ideal/internal/state.h"
 
+/* Make the groups of all communicators. Call once, before any operation. Returns false if there is no memory. */
 bool groups_init(struct ideal *ideal);
 
 /* Let the operation of a rank enter a collective, or wait for a collective that it has entered. Both return false if

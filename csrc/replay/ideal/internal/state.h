@@ -94,6 +94,7 @@ static inline bool refuse(struct ideal *ideal, enum ideal_answer why)
     return false;
 }
 
+/* Return a rank of this process by its number in the program; NULL: it is at another process. */
 static inline struct rank_at *own_rank(const struct ideal *ideal, int32_t rank)
 {
     int32_t number = rank - ideal->first[ideal->own];
@@ -114,6 +115,7 @@ static inline int32_t process_of(const struct ideal *ideal, int32_t rank)
     return low;
 }
 
+/* Append a rank to those that can go on. The rank must not be in that list yet. */
 static inline void is_ready(struct ideal *ideal, struct rank_at *rank)
 {
     rank->next = NULL;
@@ -135,7 +137,8 @@ static inline void wake(struct ideal *ideal, struct rank_at *rank, int64_t time)
     is_ready(ideal, rank);
 }
 
-/* outbox.c */
+/* Append a fact to those that other processes are told (outbox.c). Returns false if there is no memory, which ends the
+   replay. */
 bool outbox_add(struct ideal *ideal, struct told told);
 
 #endif

@@ -4,11 +4,12 @@
 
 #include "state/lane.h"
 
-/* false: no memory. */
+/* Add a message by its sequence; returns false if there is no memory. Take the first one out; the queue is not empty.
+ */
 bool queue_push(struct queue *queue, struct message *message);
 struct message *queue_pop(struct queue *queue);
 
-/* Take a message out that is there. */
+/* Take a message out, which must be in the queue. */
 void queue_remove(struct queue *queue, const struct message *message);
 
 #endif
