@@ -145,7 +145,7 @@ def _write(
             if not second.extra(CodeSamples).known:
                 raise TracelibError(f"{diff} has {AGAIN.partition(',')[0]}", AGAIN.partition(", ")[2])
             compared = _samples(session, second, place)
-            other = compared.samples.rows, stacks(compared.samples, compared.places)
+            other = compared._samples.rows, stacks(compared._samples, compared._places)
         finally:
             second.close()
     if not wanted or not session.speaks:
