@@ -92,7 +92,7 @@ def lib(include: bool) -> None:
     cls=Option,
     rare=True,
     show_default="stop",
-    help="What happens at the limit.",
+    help="Action at the limit.",
 )
 @click.option(
     "--delay",

@@ -114,7 +114,8 @@ def cut(
 ) -> None:
     """Write some iterations of FILE as a small run of their own, which every command reads.
 
-    Without --first or --iteration they are those whose efficiencies and length are nearest to those of the whole loop.
+    Without --first or --iteration, the iterations are cut whose efficiencies and length are nearest to the whole
+    loop's.
     """
     from analyzer.commands.convert._cut_all import cut_all, cut_followed
     from analyzer.opening import open_trace

@@ -38,7 +38,7 @@ def speedup_command(
     Each is the quotient of a factor of the run and that of the smallest run.
     Compared are the times of an iteration, if all runs are loops of the same
     calls and have no regions, else those between MPI_Init and MPI_Finalize, or
-    those of a visit of --region. Two runs at the same rank count are compared as one
+    the times of a visit of --region. Two runs at the same rank count are compared as one
     before and one after a change; with --against, two variants of a program at
     several rank counts are.
     """
