@@ -25,7 +25,7 @@ class SnapshotCalls(NamedTuple):
     rows: np.ndarray
     paths: np.ndarray
 
-    def where(self, chosen: np.ndarray | slice) -> SnapshotCalls:
+    def select(self, chosen: np.ndarray | slice) -> SnapshotCalls:
         """Select some calls."""
         return SnapshotCalls(self.rows[chosen], self.paths[chosen])
 
@@ -79,7 +79,7 @@ class _Ends:
             mine = np.flatnonzero(more.rows["thread"] == thread) if lacking > 0 else np.zeros(0, np.int64)
             mine = mine[-lacking:] if self._last else mine[:lacking]
             if len(mine):
-                parts = (more.where(mine), known) if self._last else (known, more.where(mine))
+                parts = (more.select(mine), known) if self._last else (known, more.select(mine))
                 self.of_thread[thread] = SnapshotCalls(
                     *(np.concatenate(columns) for columns in zip(*parts, strict=True))
                 )

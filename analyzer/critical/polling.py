@@ -40,7 +40,7 @@ class Polls:
         )
         self._there = not _ENDS.isdisjoint(names)
 
-    def ask(self, calls: np.ndarray) -> np.ndarray:
+    def asking_mask(self, calls: np.ndarray) -> np.ndarray:
         """Return a mask of the calls (CALL) that ask whether something has come. Other calls do not fail."""
         return self._asks[calls["call"]] | self._silent[calls["call"]]
 

@@ -112,7 +112,7 @@ class _Sums:
 
     def add(self, thread: int) -> None:
         """Add the nodes of one thread."""
-        nodes, own = self._path.nodes, self._path.nodes.of(thread)
+        nodes, own = self._path.nodes, self._path.nodes.thread_slice(thread)
         whole, stays = nodes.whole(thread), self._path.stays.get(thread, self._nowhere)
         begin = 0 if nodes.thread[thread] == 0 else int(whole["enter"][0])
         walk = ffi.new(

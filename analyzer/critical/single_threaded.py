@@ -33,7 +33,7 @@ def plain_ranks(trace: Trace, polls: Polls) -> Iterator[tuple[range, RankRows | 
             continue
         calls, counts = trace.rank_calls(ranks, *bounds.tolist())
         cuts = np.append(0, np.cumsum(counts))
-        asking = np.searchsorted(cuts, np.flatnonzero(polls.ask(calls)), "right") - 1
+        asking = np.searchsorted(cuts, np.flatnonzero(polls.asking_mask(calls)), "right") - 1
         for k in np.unique(asking).tolist():
             plain[k] &= not polls.failed(ranks[k], calls[cuts[k] : cuts[k + 1]]).any()
         edges = [0, *(np.flatnonzero(~plain[1:] | ~plain[:-1]) + 1).tolist(), len(ranks)]

@@ -87,7 +87,7 @@ class NodeTimeline:
         """Return the number of threads of all ranks."""
         return len(self.rank)
 
-    def of(self, thread: int) -> slice:
+    def thread_slice(self, thread: int) -> slice:
         """Return the nodes of a thread as a slice."""
         return slice(int(self.offsets[thread]), int(self.offsets[thread + 1]))
 
@@ -97,7 +97,7 @@ class NodeTimeline:
             first, last = self.polling_offsets[thread : thread + 2].tolist()
             if last > first:
                 return self.polling.mapped()[first:last]
-        return self.rows[self.of(thread)]
+        return self.rows[self.thread_slice(thread)]
 
     def entered(self, rank: np.ndarray, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
         """Return the calls (node, int64) that these threads were in, or entered, at these times; -1: in none."""

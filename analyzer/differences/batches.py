@@ -38,7 +38,7 @@ class Batches:
     def __len__(self) -> int:
         return len(self.iterations)
 
-    def of(self, rank: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def batch_numbers(self, rank: np.ndarray, time: np.ndarray) -> np.ndarray:
         """Return the batch in which each time of a rank lies; the number of batches for times outside of all."""
         columns, span = self.edges.shape[1], int(self.edges.max(initial=0)) + 2
         flat = (self.edges + 1 + span * np.arange(len(self.edges))[:, None]).ravel()
@@ -112,7 +112,7 @@ class CallSums(Sums[list[CallBatch]]):
             return
         key = self._place[part.paths] * len(self._procedures) + calls["call"]
         keys, number = np.unique(key, return_inverse=True)
-        batch = self._into.of(rank, calls["enter"]) if self._into else np.zeros(len(calls), np.int64)
+        batch = self._into.batch_numbers(rank, calls["enter"]) if self._into else np.zeros(len(calls), np.int64)
         cells = number * self._columns + batch
         time = by_index(cells, calls["inside"], len(keys) * self._columns).reshape(len(keys), -1)
         moved = (calls["count"], *bytes_of_calls(part, self._completes))
@@ -141,6 +141,6 @@ def waits_by_batch(trace: Trace, team: Team, into: Batches, used: frozenset[str]
     search = WaitSearch(trace, team, used=used)
     sums = np.zeros((len(into) + 1, len(WaitKind)), np.int64)
     for waits in search.parts():
-        batch = into.of(search.lanes.rank[waits["lane"]], waits["enter"])
+        batch = into.batch_numbers(search.lanes.rank[waits["lane"]], waits["enter"])
         np.add.at(sums, (batch, waits["kind"]), length(waits))
     return np.sum(team.allgather(sums), axis=0)[:-1]

@@ -94,7 +94,7 @@ class RunDifference:
         """Return the row of one figure; a row without values if no side has it."""
         return next((row for row in self.rows if row.figure == figure), DifferenceRow(figure, None, None))
 
-    def of(self, family: FigureFamily) -> list[DifferenceRow]:
+    def family_rows(self, family: FigureFamily) -> list[DifferenceRow]:
         """Return the rows of a family."""
         return [row for row in self.rows if row.figure.family is family]
 

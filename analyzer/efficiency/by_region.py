@@ -41,7 +41,7 @@ def region_efficiencies(trace: Trace, team: Team, ideal: IdealReplay = UNKNOWN_I
         if not entered.any():
             continue
         useful_ns, time_ns = sums.useful_ns[entered, region], (sums.time_ns - sums.lost_ns)[entered, region]
-        replayed = ideal.of(ideal.visits[ideal.visits["region"] == region])
+        replayed = ideal.restricted(ideal.visits[ideal.visits["region"] == region])
         result = factors(useful_ns, int(time_ns.max()), replayed)
         found.append(RegionEfficiency(name, int(sums.count[:, region].sum()), int(entered.sum()), result))
     return sorted(found, key=lambda region: (-region.efficiency.runtime_ns, region.name))
@@ -76,7 +76,7 @@ def visit_efficiencies(
     found = []
     for visit, (here, there) in enumerate(zip(_by_number(rows, count), replayed, strict=True), start=1):
         runtime = int((here["end"] - here["begin"] - here["lost"]).max())
-        result = factors(here["useful"], runtime, ideal.of(there))
+        result = factors(here["useful"], runtime, ideal.restricted(there))
         begin, end = int(here["begin"].min()), int(here["end"].max())
         found.append(VisitEfficiency(visit, begin, end, len(here), result, 0))
     typical = typical_ns(found)

@@ -89,7 +89,7 @@ class IdealReplay:
         """Return true if the run calls MPI for files. These calls last as long as they did."""
         return any(is_of_files(row.procedure) for row in self.left_out)
 
-    def of(self, visits: np.ndarray) -> IdealReplay:
+    def restricted(self, visits: np.ndarray) -> IdealReplay:
         """Restrict the result to some visits: the visits of each rank are added up, and the longest rank counts."""
         if self.reason or not len(visits):
             return replace(UNKNOWN_IDEAL, reason=self.reason)

@@ -76,7 +76,7 @@ def places(where: Where, begin: int, end: int) -> Iterator[Block]:
     """Yield the costs of calls in the whole run by rank, place and procedure; no rows if places are not known."""
     del begin, end  # sums of the whole run
     of_path = where.places.place if where.places else np.zeros(1, np.int64)
-    rows = add_up(where.trace, Team(), CallerSums(where.trace)).by(of_path)
+    rows = add_up(where.trace, Team(), CallerSums(where.trace)).grouped(of_path)
     rows = rows[np.lexsort([rows["call"], rows["path"], rows["rank"]])]
     names = where.places
     known = range(1, len(names)) if names else range(0)

@@ -54,7 +54,7 @@ class Axis:
         """The sum of the weights before each of `begins`, and at last that of all (int64)."""
         return self._before.mapped()
 
-    def at(self, places: np.ndarray) -> np.ndarray:
+    def index_at(self, places: np.ndarray) -> np.ndarray:
         """Return the last of `begins` at each place of the axis or before it, as an index (int64)."""
         flat = places.ravel()
         parts = [
@@ -81,12 +81,12 @@ class Axis:
         If intervals lie in each other, which a lane should not have, their sum is right.
         """
         places = self.places(lanes, edges)
-        at = self.at(places - 1)
+        at = self.index_at(places - 1)
         before = self.before[at]
         length = self.before[at + 1] - before
         return np.diff(before + np.minimum(places - self.begins[at], length), axis=1)
 
     def counts(self, lanes: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Count the intervals that begin between neighbouring edges, and sum up their weights; shapes as in `times`."""
-        first = self.at(self.places(lanes, edges) - 1) + 1
+        first = self.index_at(self.places(lanes, edges) - 1) + 1
         return np.diff(first, axis=1), np.diff(self.before[first], axis=1)

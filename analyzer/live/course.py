@@ -78,7 +78,7 @@ class BurstCourse:
         """
         edges = np.clip(edges, 0, self.duration_ns)
         places = self._axis.places(rows, edges)
-        first, last = self._axis.at(places[:, :-1]), self._axis.at(places[:, 1:] - 1)
+        first, last = self._axis.index_at(places[:, :-1]), self._axis.index_at(places[:, 1:] - 1)
         known, empty = self._axis.times(rows, edges), np.diff(edges) < 1
         areas = self._area(first, places[:, :-1]), self._area(last, places[:, 1:])
         inner = last > first  # more than one burst; else the mean is the value, to its last digit
@@ -114,10 +114,10 @@ class BurstCourse:
             low, high = np.where(inside, up_low, 0), np.where(inside, up_high, 0)
         return found.reshape(first.shape)
 
-    def at(self, row: int, time: int) -> tuple[float, int, int]:
+    def value_at(self, row: int, time: int) -> tuple[float, int, int]:
         """Return the value of a row at a time (ns), and when its burst begins and ends."""
         begins = self._axis.begins
-        at = int(self._axis.at(np.array([row * self._axis.length_ns + min(time, self.duration_ns - 1)]))[0])
+        at = int(self._axis.index_at(np.array([row * self._axis.length_ns + min(time, self.duration_ns - 1)]))[0])
         here = row * self._axis.length_ns
         end = int(begins[at + 1]) - here if at + 1 < len(begins) else self.duration_ns
         return float(self._values.mapped()[at]), int(begins[at]) - here, min(end, self.duration_ns)

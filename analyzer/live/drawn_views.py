@@ -84,7 +84,7 @@ class DrawnViews:
             raise TracelibError(f"{view.name}: its window selects no {rows.level} of this run")
         self.name, self.unit, self.level = view.name, view.unit_of(), rows.level.value
         self._trace = run.trace
-        self._rows = _row_set(rows.names, rows.of_lane, lanes.of(run.lanes.rank, run.lanes.thread), lanes)
+        self._rows = _row_set(rows.names, rows.of_lane, lanes.lane_numbers(run.lanes.rank, run.lanes.thread), lanes)
         self.course = BurstCourse(bursts(view, run), len(rows), run.trace.duration_ns)
         self._names = value_names(view, run.trace)
         self.is_named = bool(self._names)  # values stand for something: calls, states, regions
@@ -163,7 +163,7 @@ class DrawnViews:
         fits = np.array([value for value, name in self._names.items() if pattern.search(name)], np.float64)
         return lambda values: np.isin(values, fits)
 
-    def said(self, value: float) -> str:
+    def value_name(self, value: float) -> str:
         """Return the name of a value; "": it is a number."""
         return self._names.get(int(value), "") if value.is_integer() else ""
 

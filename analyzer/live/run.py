@@ -55,7 +55,7 @@ class ActivityIntervals(Sums[dict[ActivityKind, Axis]]):
     ) -> None:
         rows = np.empty(len(rank), _INTERVAL)
         rows["begin"], rows["end"] = begin.clip(0), np.minimum(end, self._trace.duration_ns)
-        rows["lane"] = self._lanes.of(rank, thread)
+        rows["lane"] = self._lanes.lane_numbers(rank, thread)
         taken = rows["end"] > rows["begin"]
         self._aside[doing].append_each(rank[taken], rows.compress(taken))
 
@@ -95,7 +95,7 @@ def waiting(found: WaitStates, in_mpi: Axis) -> Axis:
         rows = found.waits[low:high]
         lane = rows["lane"].astype(np.int64)
         place = lane * in_mpi.length_ns + rows["enter"]
-        at = in_mpi.at(place)
+        at = in_mpi.index_at(place)
         first, inside = last[at], in_mpi.before[at + 1] - in_mpi.before[at]
         begin = np.where(rows["polled"] == Polled.NO, place, first)
         long = np.minimum(rows["end"] - rows["enter"], first + inside - begin)

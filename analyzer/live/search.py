@@ -53,7 +53,7 @@ class MarkedIntervals:
         axis, lanes = self._times, rows.lanes
         of_lane = np.repeat(np.arange(len(rows)), rows.threads)
         places = lanes * axis.length_ns + min(time, axis.length_ns)
-        at = axis.at(places - (of_lane >= row)) + forward
+        at = axis.index_at(places - (of_lane >= row)) + forward
         known = (at >= 1) & (at <= len(axis))
         begins = axis.begins[np.where(known, at, 0)] - lanes * axis.length_ns
         found = np.flatnonzero(known & (begins >= 0) & (begins < axis.length_ns))
@@ -79,9 +79,9 @@ class SearchHits(MarkedIntervals):
                 part = next(pieces, None)
                 if part is None:
                     break
-                rank, rows, size = choose.of(part)
+                rank, rows, size = choose.chosen_calls(part)
             hits = np.empty(len(rows), _HIT)
-            hits["lane"], hits["enter"] = run.lanes.of(rank, rows["thread"]), rows["enter"]
+            hits["lane"], hits["enter"] = run.lanes.lane_numbers(rank, rows["thread"]), rows["enter"]
             hits["inside"], hits["bytes"] = rows["inside"], size
             aside.append_each(rank, hits)
         for who in range(run.trace.size):
@@ -103,7 +103,7 @@ class _Choice:
         with run.reading:
             self._paths = PlaceChoice.parse(wanted.place).paths(run.trace) if wanted.place else None
 
-    def of(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def chosen_calls(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the rank, the row of CALL and the bytes of each."""
         wanted, rank, rows = self._wanted, part.calls.rank, part.calls.rows
         chosen = self._calls[rows["call"]]

@@ -29,7 +29,7 @@ class CallerRows:
 
     rows: np.ndarray
 
-    def by(self, group: np.ndarray) -> np.ndarray:
+    def grouped(self, group: np.ndarray) -> np.ndarray:
         """Replace each path by its group, and add up the rows of one group and procedure."""
         rows = self.rows.copy()
         rows["path"] = group[rows["path"]]
@@ -109,7 +109,7 @@ class CallsFromPlace:
 
 def from_places(callers: CallerRows, places: Places, trace: Trace) -> list[CallsFromPlace]:
     """Sum calls by place and procedure, the most expensive first."""
-    rows = callers.by(places.place)
+    rows = callers.grouped(places.place)
     if not len(rows):
         return []
     rows = rows.take(np.lexsort([rows["rank"], rows["call"], rows["path"]]))

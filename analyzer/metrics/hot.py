@@ -71,7 +71,7 @@ class HotRows:
         """Return true if the kernel reported when threads had no CPU."""
         return not (self.ranks["waits_ns"] < 0).any()
 
-    def where(self, paths: np.ndarray) -> HotRows:
+    def select(self, paths: np.ndarray) -> HotRows:
         """Keep only the time spent in chosen paths (bool by path)."""
         return HotRows(self.rows[paths[self.rows["path"]]], self.ranks)
 

@@ -72,7 +72,7 @@ class CallGaps:
         rows = zip(*(column.tolist() for column in (*forks, first, second)), strict=True)
         return np.array([self._number(self._stretch(*row)) for row in rows], np.int64)[number]
 
-    def of(self, before: int, after: int) -> CallGap:
+    def gap(self, before: int, after: int) -> CallGap:
         """Return the stretch between two paths."""
         return self.every[int(self.numbers(np.array([before]), np.array([after]))[0])]
 
@@ -104,7 +104,7 @@ class CallGaps:
         place = int(self.places.place[path])
         if not place:
             return _NOTHING
-        return CallGap(kind, self.places.text(place), self.places.where(place), self.places.function(place))
+        return CallGap(kind, self.places.text(place), self.places.location(place), self.places.function(place))
 
     def _number(self, stretch: CallGap) -> int:
         number = self._numbers.setdefault(stretch, len(self.every))

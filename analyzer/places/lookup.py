@@ -38,7 +38,7 @@ def _look_up(
     module: LoadedModule, offsets: np.ndarray, known: NameCache, ended_ns: int | None, folders: Sequence[str]
 ) -> bool:
     """Look into the file, but only if there may be more in it than is known."""
-    have = known.of(module)
+    have = known.module_names(module)
     at = have.find(offsets)
     poor = at < 0
     poor[~poor] = have.names.quality()[at[~poor]] < BY_DEBUG_INFO

@@ -53,13 +53,13 @@ class NameCache:
     here: dict[tuple[str, str], ModuleState] = field(default_factory=dict)
     """States now of the files on this machine that were examined, by the modules' identity. It is not kept."""
 
-    def of(self, module: LoadedModule) -> ModuleNames:
+    def module_names(self, module: LoadedModule) -> ModuleNames:
         """Return the known names of a module; there may be none."""
         return self.modules.get(module.identity) or ModuleNames(module, np.empty(0, np.uint64), NO_NAMES)
 
     def add(self, found: ModuleNames) -> None:
         """Add names found now."""
-        self.modules[found.module.identity] = self.of(found.module).better(found)
+        self.modules[found.module.identity] = self.module_names(found.module).better(found)
 
     def update(self, others: Iterable[ModuleNames]) -> None:
         """Add names found elsewhere, or later."""

@@ -36,7 +36,7 @@ def place_json(places: Places, path: int) -> dict[str, Any]:
     """Return the place of a path under the names that all commands have; None if it is not known."""
     place = int(places.place[path])
     return {
-        "place": (places.where(place) or places.text(place)) if place else None,
+        "place": (places.location(place) or places.text(place)) if place else None,
         "function": places.function(place) if place else None,
     }
 

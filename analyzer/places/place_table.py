@@ -69,7 +69,7 @@ class Places:
         """Return the line; 0: not known."""
         return self._of(place).line
 
-    def where(self, place: int) -> str:
+    def location(self, place: int) -> str:
         """Return `exchange.c:212`; empty: the line is not known."""
         return self._where(self._of(place))
 
@@ -197,7 +197,7 @@ class Places:
             module, frame = self._tables.module(number), self._frames[row]
             if not is_shown_in_detail(module.path):
                 continue
-            state = self.known.of(module).state  # of those that have names, when these were found
+            state = self.known.module_names(module).state  # of those that have names, when these were found
             if not frame["file"] and not frame["past"]:
                 state = self.known.here.get(module.identity, state)
             if state == ModuleState.NEWER or not frame["file"]:

@@ -110,7 +110,7 @@ def _names_in(module: int, offsets: np.ndarray, tables: PathTables, known: NameC
         return PlaceFrames.build((Frame(function, file, line if line <= MOST else 0),) for line in offsets.tolist())
     if module == 0:
         return PlaceFrames.build(_ended(offset) for offset in offsets.tolist())
-    found = known.of(tables.module(module))
+    found = known.module_names(tables.module(module))
     names = found.names.take(found.find(offsets))
     unnamed = names.unnamed()
     past = np.zeros(len(offsets), np.int64)
@@ -139,7 +139,7 @@ def _roles(
     paths = [text_of(path) for path in tables.modules["path"]]
     function, file = names.frames["function"], names.frames["file"]
     starts = _flags(names.texts, is_start_code)[function]
-    tools = np.array([known.of(tables.module(number)).is_tool for number in range(len(paths))], bool)
+    tools = np.array([known.module_names(tables.module(number)).is_tool for number in range(len(paths))], bool)
     mpi = (tools | _flags(paths, is_mpi_library))[row] | (in_function & _flags(names.texts, is_mpi_library)[file])
     mpi |= _flags(names.texts, is_mpi_function)[function]
     interpreter = _flags(paths, is_interpreter)[row] & (len(tables.functions) > 1)

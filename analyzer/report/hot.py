@@ -92,7 +92,7 @@ def _hot(hot: HotRows, places: Places, key_of: Callable[[int], Key]) -> list[Hot
         function, file, line = key
         name = places.text(example[n]) if line else function
         itself = float(by_rank.sum())
-        whole = inclusive.get((function, places.where(example[n]) if line else ""), itself)
+        whole = inclusive.get((function, places.location(example[n]) if line else ""), itself)
         found.append(HotPlace(name, function, file, max(line, 0), itself, whole, int(samples[n]), by_rank))
     return sorted(found, key=lambda f: (-f.ns, f.name))
 

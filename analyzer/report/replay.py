@@ -238,7 +238,7 @@ def replay_json(replayed: ReplayReport) -> dict[str, Any]:
         data["closed"] = _closed_json(replayed.closed)
     if replayed.changes and replayed.places:
         data["places"] = [
-            {"place": replayed.places.where(c.place) or replayed.places.text(c.place),
+            {"place": replayed.places.location(c.place) or replayed.places.text(c.place),
              "function": replayed.places.function(c.place), "call": c.procedure, "count": c.count,
              "measured_s": c.measured_ns / 1e9, "predicted_s": c.predicted_ns / 1e9}
             for c in replayed.changes

@@ -164,7 +164,7 @@ def _calls_table(trace: Trace, one: ThreadSnapshot, places: Places) -> Table:
     table.add_column("call")
     table.add_column("place", overflow="fold")
     inside = len(one.before.rows) - 1 if one.inside else -1
-    before = one.before if one.inside else one.before.where(slice(1, None)) if len(one.before.rows) > 1 else one.before
+    before = one.before if one.inside else one.before.select(slice(1, None)) if len(one.before.rows) > 1 else one.before
     shift = len(one.before.rows) - len(before.rows)
     for number, (row, path) in enumerate(_rows(before), shift):
         _add(table, trace, places, row, path, ">" if number == inside else "")

@@ -80,7 +80,7 @@ def compute(
         windows: Part of the run to look at: begin and end of each rank, ns, shape (ranks, 2). None: all of it.
     """
     samples, places = hot(trace, team, windows), trace.extra(CallPaths).named()
-    shown = samples.where(place.paths(trace)) if place else samples
+    shown = samples.select(place.paths(trace)) if place else samples
     return HotResult(str(trace.path), shown, places, lines, trace.extra(CodeSamples).by_signal)
 
 

@@ -151,7 +151,7 @@ class ChangesOnly:
         changes = steps.value != before
         last = np.append(first[1:], True)
         self.now[steps.row[last]] = steps.value[last]
-        return (steps, before) if changes.all() else (steps.where(changes), before[changes])
+        return (steps, before) if changes.all() else (steps.select(changes), before[changes])
 
 
 def _delta(every: Iterator[RowSteps], rows: int) -> Iterator[RowSteps]:

@@ -20,7 +20,7 @@ class ViewBursts(NamedTuple):
     value: np.ndarray  # float64
     whole: np.ndarray  # bool: not cut by the interval that is looked at
 
-    def where(self, chosen: np.ndarray) -> ViewBursts:
+    def select(self, chosen: np.ndarray) -> ViewBursts:
         """Return the bursts of a mask or of indices."""
         return ViewBursts(*(column[chosen] for column in self))
 
@@ -64,5 +64,5 @@ def first_bursts(every: Iterator[ViewBursts], most: int) -> tuple[ViewBursts, in
     for some in every:
         seen += len(some.row)
         both = ViewBursts(*(np.concatenate(columns) for columns in zip(kept, some, strict=True)))
-        kept = both.where(np.lexsort((both.row, both.begin))[:most])
+        kept = both.select(np.lexsort((both.row, both.begin))[:most])
     return kept, seen - len(kept.row)

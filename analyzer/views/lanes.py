@@ -77,7 +77,7 @@ class ViewLanes:
     def __len__(self) -> int:
         return len(self.rank)
 
-    def of(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
+    def lane_numbers(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
         """Return the lane of each (rank, thread); -1: the rank could not be read."""
         first = self._first[rank]
         return np.where(first >= 0, first + thread, -1)
@@ -126,7 +126,7 @@ class ViewLanes:
         cpu = np.zeros(len(self), np.int64)
         for begin, end in pairwise(self.trace.windows().tolist()):
             states = self.trace.states(begin, end)[::-1]
-            lane = self.of(states["rank"], states["thread"])
+            lane = self.lane_numbers(states["rank"], states["thread"])
             known = (lane >= 0) & (states["cpu"] > 0)  # where threads share CPUs, who waits has none
             states, lane = states[known], lane[known]
             seen = np.zeros(len(self), np.int64)

@@ -79,7 +79,7 @@ def _one_child(every: Iterator[RowSteps], function: Function, parents: np.ndarra
     chosen = place == number - 1
     without = np.setdiff1d(np.arange(rows), parents[chosen])
     for steps in every:
-        mine = steps.where(chosen[steps.row])
+        mine = steps.select(chosen[steps.row])
         zeros = RowSteps.from_columns(without, np.zeros(len(without)), np.zeros(len(without)))
         without = without[:0]
         both = (np.concatenate(pair) for pair in zip(mine._replace(row=parents[mine.row]), zeros, strict=True))

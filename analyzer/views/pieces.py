@@ -35,7 +35,7 @@ class ViewPoints(NamedTuple):
     begin: int
     length: int
 
-    def at(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def values_at(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
         """Return the values at each (row, time) of the window, float64 (n, views)."""
         key = self.length + 1
         own = self.row * key + (self.time - self.begin)

@@ -156,7 +156,7 @@ class SelectedRecords:
         return rows["physical_send"], rows["physical_receive"]
 
     def _of_lanes(self, rows: np.ndarray, rank: np.ndarray, thread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        lane = self.lanes.of(rank, thread)
+        lane = self.lanes.lane_numbers(rank, thread)
         if len(lane) and lane.min() < 0:
             rows, lane = rows.compress(lane >= 0), lane[lane >= 0]
         if (lane[1:] < lane[:-1]).any():

@@ -52,14 +52,14 @@ class RowSteps(NamedTuple):
         order = np.lexsort((self.time, self.row))
         return RowSteps(self.row[order], self.time[order], self.value[order])
 
-    def where(self, chosen: np.ndarray) -> RowSteps:
+    def select(self, chosen: np.ndarray) -> RowSteps:
         """Return the steps of a mask."""
         return RowSteps(self.row[chosen], self.time[chosen], self.value[chosen])
 
     def last_of_each_time(self) -> RowSteps:
         """Return the steps without the ones that last no time."""
         over = np.append((self.row[1:] == self.row[:-1]) & (self.time[1:] == self.time[:-1]), False)[: len(self.row)]
-        return self.where(~over) if over.any() else self
+        return self.select(~over) if over.any() else self
 
 
 def starting(rows: int, steps: RowSteps, value: float = 0.0) -> RowSteps:

@@ -58,7 +58,7 @@ class Columns:
         """Begins of the columns."""
         return self.minimum + self.width * np.arange(self.count)
 
-    def of(self, values: np.ndarray) -> np.ndarray:
+    def column_numbers(self, values: np.ndarray) -> np.ndarray:
         """Return the column of each value; -1: none."""
         inside = (values >= self.minimum) & (values <= self.maximum)
         found = np.floor((np.where(inside, values, self.minimum) - self.minimum) / self.width).astype(np.int64)
@@ -199,7 +199,7 @@ def histogram(
             )  # fmt: skip
         elif ends and window < len(run.windows):
             for some in ends.of_next_window():
-                at = _cell(points.at(some.row, some.time), columns, planes, plane=plane is not None)
+                at = _cell(points.values_at(some.row, some.time), columns, planes, plane=plane is not None)
                 column = np.where(at[1] >= 0, some.partner, -1) if partners else at[1]
                 cells.add_messages(at[0], of_row[some.row], column, some.size, is_send=some.is_send)
     names = value_names(control, run.trace)
@@ -214,7 +214,8 @@ def histogram(
 
 def _cell(values: np.ndarray, columns: Columns, planes: Columns, *, plane: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return plane and column; -1: none."""
-    return planes.of(values[:, -1]) if plane else np.zeros(len(values), np.int64), columns.of(values[:, 0])
+    plane_numbers = planes.column_numbers(values[:, -1]) if plane else np.zeros(len(values), np.int64)
+    return plane_numbers, columns.column_numbers(values[:, 0])
 
 
 def usual_columns(view: Any, run: ViewRun, begin_ns: int, end_ns: int) -> Columns:

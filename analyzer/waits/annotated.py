@@ -64,5 +64,5 @@ def _cpus(trace: Trace, lanes: Lanes) -> np.ndarray:
     found = np.zeros(len(lanes), np.int64)
     begin, end = trace.windows()[:2].tolist()
     states = trace.states(begin, end)[::-1]
-    found[lanes.of(states["rank"], states["thread"])] = states["cpu"]
+    found[lanes.lane_numbers(states["rank"], states["thread"])] = states["cpu"]
     return found

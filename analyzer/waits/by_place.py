@@ -244,7 +244,7 @@ class WaitTexts:
     def line(self, path: int) -> str:
         """Return the line of a place alone, as far as it is known."""
         place = int(self.places.place[path])
-        return (self.places.where(place) or self.places.text(place)) if place else ""
+        return (self.places.location(place) or self.places.text(place)) if place else ""
 
     def causes(self, rows: np.ndarray) -> np.ndarray:
         """Return for each cause (WHERE) the index of its text in `every`."""
@@ -264,7 +264,7 @@ class WaitTexts:
             texts = computing_at(stretch, procedure), short
         elif does == IN_CALL and spot:
             text = self.places.text(spot)
-            texts = call_at(procedure, text), f"{procedure} {self.places.where(spot) or text}"
+            texts = call_at(procedure, text), f"{procedure} {self.places.location(spot) or text}"
         number = self._numbers.setdefault(texts, len(self.every))
         if number == len(self.every):
             self.every.append(texts)

@@ -48,7 +48,7 @@ def fence_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[np.ndarray]:
     for rows, group in fences(trace, team):
         waits = np.zeros(0, WAIT)
         if len(rows):
-            members = _Members(trace, rows, group, lanes.of(rows["rank"], rows["thread"]))
+            members = _Members(trace, rows, group, lanes.lane_numbers(rows["rank"], rows["thread"]))
             waits = members.waits(Pattern.ALL, np.full(len(rows), int(WaitKind.FENCE)))
         yield waits[waits["cause_enter"] <= waits["exit"]]
 
@@ -110,7 +110,7 @@ def _by_pattern(
     for number, pattern in enumerate((*PATTERNS, None)):
         mine = patterns[rows["call"]] == number
         if mine.any():
-            lane = lanes.of(rows["rank"][mine], rows["thread"][mine])
+            lane = lanes.lane_numbers(rows["rank"][mine], rows["thread"][mine])
             kind = np.where(
                 barriers[rows["call"][mine]], int(WaitKind.BARRIER), int(_KINDS.get(pattern, WaitKind.N_TO_N))
             )

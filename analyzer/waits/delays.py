@@ -63,7 +63,7 @@ def _of_ranks(found: WaitStates) -> ExplainedWaits:
     for ranks, bounds in _parts(trace, found.ranks):
         low, high = found.lane_first[lanes.first[[ranks.start, ranks.stop]]]
         waits, changes = found.waits[low:high].copy(), PathChanges.collect(paths, ranks)
-        path.append(changes.at(waits["lane"] - lanes.first[ranks.start], waits["enter"]))
+        path.append(changes.path_at(waits["lane"] - lanes.first[ranks.start], waits["enter"]))
         segments.add(ranks, bounds, waits, changes)
         found.rows.forget()
     return ExplainedWaits(found, paths, path, segments)

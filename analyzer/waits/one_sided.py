@@ -41,7 +41,7 @@ def _epochs(every: Epochs, lanes: Lanes) -> np.ndarray:
     """Build CANDIDATE rows of late posts and early waits."""
     access, exposure = every.matched()
     mine, theirs = every.accesses[access], every.exposures[exposure]
-    other = lanes.of(mine["rank"], mine["thread"]) != lanes.of(theirs["rank"], theirs["thread"])
+    other = lanes.lane_numbers(mine["rank"], mine["thread"]) != lanes.lane_numbers(theirs["rank"], theirs["thread"])
     mine, theirs = mine[other], theirs[other]
     within = (theirs["begin"] > mine["begin"]) & (theirs["begin"] <= mine["end"])
     late = mine[within], theirs[within]
@@ -70,7 +70,7 @@ def _waiting_locks(rows: np.ndarray, lanes: Lanes) -> list[np.ndarray]:
     Each lock is compared with the 1st, 2nd, ... before it, as far back as any was held when another was asked for.
     """
     found = []
-    lane = lanes.of(rows["rank"], rows["thread"])
+    lane = lanes.lane_numbers(rows["rank"], rows["thread"])
     for step in range(1, len(rows)):
         waits, holds = rows[step:], rows[:-step]
         if not (holds["end"] > waits["begin"]).any():
@@ -87,7 +87,7 @@ def _candidates(
 ) -> np.ndarray:
     rows = np.zeros(len(waits), CANDIDATE)
     rows["complete"], rows["until"], rows["first"], rows["posted"] = complete, until, until, waits["begin"]
-    rows["lane"], rows["cause"] = (lanes.of(of["rank"], of["thread"]) for of in (waits, causes))
+    rows["lane"], rows["cause"] = (lanes.lane_numbers(of["rank"], of["thread"]) for of in (waits, causes))
     rows["kind"] = int(kind)
     return rows
 

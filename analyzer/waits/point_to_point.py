@@ -176,7 +176,7 @@ def _candidates(handed: Handed, lanes: Lanes, messages: np.ndarray) -> np.ndarra
     found = np.zeros(len(messages), CANDIDATE)
     found["complete"], found["until"] = messages["physical_receive"], rows["enter"]
     found["posted"], found["kind"] = messages["logical_receive"], int(WaitKind.LATE_SENDER)
-    found["lane"] = lanes.of(messages["destination"], messages["destination_thread"])
-    found["cause"] = lanes.of(rows["rank"], rows["thread"])
+    found["lane"] = lanes.lane_numbers(messages["destination"], messages["destination_thread"])
+    found["cause"] = lanes.lane_numbers(rows["rank"], rows["thread"])
     found["peer"], found["tag"] = messages["source"], messages["tag"]
     return found[(found["lane"] != found["cause"]) & (found["until"] > found["posted"])]

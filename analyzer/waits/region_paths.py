@@ -91,7 +91,7 @@ class PathChanges:
         times, numbers = (np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*every, strict=True))
         return cls(thread, times, numbers)
 
-    def at(self, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
+    def path_at(self, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
         """Return the path of each (thread, time), sorted by both; at the time of a change, the new path."""
         found = np.full(len(thread), OUTSIDE)
         for one in np.unique(self.thread).tolist():

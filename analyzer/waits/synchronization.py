@@ -68,8 +68,8 @@ def add_syncs_of_calls(trace: Trace, lanes: Lanes, pieces: Pieces, windows: np.n
     for index, (ranks, begin, end) in enumerate(pieces.all):
         rows, counts = trace.rank_calls(ranks, begin, end)
         rank = np.repeat(np.arange(ranks.start, ranks.stop), counts)
-        lane = lanes.of(rank, rows["thread"])
-        for found in (_left(sent.read(index), lane, rows), inits.of(rank, lane, rows)):
+        lane = lanes.lane_numbers(rank, rows["thread"])
+        for found in (_left(sent.read(index), lane, rows), inits.sync_rows(rank, lane, rows)):
             append_by_window(syncs, found, found["key"], windows)
     sent.close()
 
@@ -82,8 +82,8 @@ def _sends(trace: Trace, lanes: Lanes, pieces: Pieces) -> Spill:
     sent = Spill(SYNC)
     for messages in some_messages(trace, pieces.ranks):
         rows = np.zeros(len(messages), SYNC)
-        rows["lane"] = lanes.of(messages["source"], messages["source_thread"])
-        rows["other"] = lanes.of(messages["destination"], messages["destination_thread"])
+        rows["lane"] = lanes.lane_numbers(messages["source"], messages["source_thread"])
+        rows["other"] = lanes.lane_numbers(messages["destination"], messages["destination_thread"])
         rows["time"], rows["other_time"] = messages["logical_send"], messages["physical_receive"]
         mine = (messages["source"] >= pieces.ranks.start) & (messages["source"] < pieces.ranks.stop)
         rows = rows.compress(mine & (rows["lane"] != rows["other"]))
@@ -111,7 +111,7 @@ class _Inits:
         self._is_init = np.array([base_name(p) in INIT for p in trace.procedures], bool)
         self._began = np.zeros(trace.size, bool)
 
-    def of(self, rank: np.ndarray, lane: np.ndarray, calls: np.ndarray) -> np.ndarray:
+    def sync_rows(self, rank: np.ndarray, lane: np.ndarray, calls: np.ndarray) -> np.ndarray:
         """Return the SYNC rows of MPI_Init among the next calls of some ranks."""
         at = np.flatnonzero(self._is_init[calls["call"]] & ~self._began[rank])
         at = at[np.unique(rank[at], return_index=True)[1]]

@@ -22,7 +22,7 @@ class Lanes:
     def __len__(self) -> int:
         return len(self.rank)
 
-    def of(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
+    def lane_numbers(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
         """Return the lane of each (rank, thread); a thread that the trace does not know counts as the last one."""
         return np.minimum(self.first[rank] + thread, self.first[np.asarray(rank) + 1] - 1)
 

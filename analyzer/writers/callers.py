@@ -29,7 +29,7 @@ class WithCallers(Annotated):
                 used[paths] = True
         self._values = np.full((len(used), 2 * levels), NOT_FOUND, np.int64)
         for path in np.flatnonzero(used).tolist():
-            found = names.of(path)[:levels]
+            found = names.levels(path)[:levels]
             self._values[path, : len(found)] = [function for function, _ in found]
             self._values[path, levels : levels + len(found)] = [line for _, line in found]
         self._types = np.array([base + k for base in (FUNCTION_TYPE, LINE_TYPE) for k in range(1, levels + 1)])
@@ -59,7 +59,7 @@ class _Names:
         self._functions: dict[str, int] = {}
         self._lines: dict[str, int] = {}
 
-    def of(self, path: int) -> list[tuple[int, int]]:
+    def levels(self, path: int) -> list[tuple[int, int]]:
         """Return function and line of each level."""
         return [self._numbers(*frame) for frame in self._places.named_frames(path)]
 

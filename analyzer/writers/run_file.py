@@ -70,7 +70,7 @@ def write_run(
             tables = _Tables(trace)
             for rank, of_rank in zip(range(trace.size), records, strict=True):
                 numbers = {"start_ticks": of_rank.start_ns, "overhead_ticks": of_rank.after_call_ns}
-                found = {name: rows for name, rows in tables.of(rank, of_rank).items() if len(rows)}
+                found = {name: rows for name, rows in tables.rank_tables(rank, of_rank).items() if len(rows)}
                 at = {name: groups.table(name, len(rows), [rows]) for name, rows in found.items()}
                 groups.add(rank, _attributes(trace, rank, numbers, clock), at)
         part.replace(path)
@@ -107,11 +107,13 @@ class _Tables:
         self._labels, self._objects = _labels(trace), ObjectRows(trace)
         self._communicators = CommunicatorRows(trace)
 
-    def of(self, rank: int, records: RankRecords) -> dict[str, np.ndarray]:
+    def rank_tables(self, rank: int, records: RankRecords) -> dict[str, np.ndarray]:
         """Return the tables of one rank: its threads one after the other, a block for each."""
         groups = np.unique(records.accesses["group"][records.accesses["group"] > 0]).tolist()
-        rows = self._communicators.of(rank, [self._trace.extra(Objects).group(rank, group) for group in groups])
-        objects, object_rows = self._objects.of(rank, records.accesses, rows.row_of)
+        rows = self._communicators.rank_communicators(
+            rank, [self._trace.extra(Objects).group(rank, group) for group in groups]
+        )
+        objects, object_rows = self._objects.rank_objects(rank, records.accesses, rows.row_of)
         group_rows = dict(zip(groups, range(len(rows.table) - len(groups), len(rows.table)), strict=True))
         accesses = access_rows(records.accesses, object_rows, group_rows)
         calls, polls = self._calls(records.calls, rows)

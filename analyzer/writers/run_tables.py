@@ -95,7 +95,7 @@ class CommunicatorRows:
             for rank in {*communicator.members, *communicator.remote}:
                 self._of_rank.setdefault(rank, []).append(index)
 
-    def of(self, rank: int, named: Sequence[np.ndarray] = ()) -> RankCommunicators:
+    def rank_communicators(self, rank: int, named: Sequence[np.ndarray] = ()) -> RankCommunicators:
         """Return the communicators of a rank.
 
         named: world ranks of the groups that calls on windows named, whose rows are the last.
@@ -139,7 +139,7 @@ class ObjectRows:
             for rank in members:
                 self._of_rank.setdefault(rank, []).append(number)
 
-    def of(
+    def rank_objects(
         self, rank: int, accesses: np.ndarray, comm_row: Callable[[int], np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return `objects` of one rank, and the row in it of each of its `accesses` (ACCESS).

@@ -62,7 +62,9 @@ def _computing(of: RunDifference) -> Iterator[TimeChange]:
     """Yield changes of computing: by rank if some stand out, else on average."""
     part, threads = of.row(COMPUTING), max(of.after[0].threads, 1)
     ranks = [
-        row for row in of.of(FigureFamily.RANK) if row.verdict is TestVerdict.MORE and abs(row.difference) >= least(of)
+        row
+        for row in of.family_rows(FigureFamily.RANK)
+        if row.verdict is TestVerdict.MORE and abs(row.difference) >= least(of)
     ]
     for sign in (1, -1):
         moved = sorted((row for row in ranks if row.difference * sign > 0), key=lambda row: -abs(row.difference))
@@ -92,7 +94,7 @@ def _who(moved: Sequence[DifferenceRow], ranks: int) -> str:
 
 def _where(of: RunDifference, ns: float) -> str:
     """Say where most of a change of computing is; "": not at one place. ns: the change of a thread on average."""
-    rows = [row for row in of.of(FigureFamily.COMPUTING) if row.difference * ns > 0]
+    rows = [row for row in of.family_rows(FigureFamily.COMPUTING) if row.difference * ns > 0]
     if not rows or abs(rows[0].difference) < _MAINLY * abs(ns):
         return ""
     return f", most of it {rows[0].figure.name.removeprefix('computing ')}"
@@ -102,7 +104,9 @@ def _blame(of: RunDifference, moved: Sequence[DifferenceRow]) -> str:
     """Say how much more or less the others wait for these ranks."""
     names = {f"{row.figure.name}, computing" for row in moved}
     waiting = sum(
-        row.difference for row in of.of(FigureFamily.CAUSE) if row.figure.name.partition(" in region")[0] in names
+        row.difference
+        for row in of.family_rows(FigureFamily.CAUSE)
+        if row.figure.name.partition(" in region")[0] in names
     )
     if abs(waiting) < least(of) or waiting * moved[0].difference < 0:
         return ""
@@ -113,7 +117,7 @@ def _blame(of: RunDifference, moved: Sequence[DifferenceRow]) -> str:
 
 def _calls(of: RunDifference) -> Iterator[TimeChange]:
     """Yield changes of calls, by place if places are known."""
-    for row in of.of(FigureFamily.PLACE) or of.of(FigureFamily.CALL):
+    for row in of.family_rows(FigureFamily.PLACE) or of.family_rows(FigureFamily.CALL):
         name = row.figure.name
         procedure = name.partition(" at ")[0]
         starts = procedure in INIT or procedure in FINALIZE
@@ -174,7 +178,7 @@ def _from_to(row: DifferenceRow) -> str:
 
 def _counters(of: RunDifference) -> Iterator[TimeChange]:
     """Yield changes of instructions and their speed."""
-    for row in of.of(FigureFamily.COUNTER):
+    for row in of.family_rows(FigureFamily.COUNTER):
         counts = row.figure == IPC or ("INS" in row.figure.name and row.figure.name.endswith("in computing"))
         if counts and row.verdict is not TestVerdict.WITHIN and abs(row.relative or 0.0) >= LEAST:
             name = row.figure.name[0].upper() + row.figure.name[1:]

@@ -60,7 +60,9 @@ def headline(of: RunDifference) -> str:
 def explained(of: RunDifference) -> str:
     """Return "By what a thread does on average: 14.4 s waiting for others, 4.91 s computing."; "": no remark."""
     whole = of.run_time.difference
-    told = [row for row in of.of(FigureFamily.PART) if whole and abs(row.difference) >= _SMALL_PART * abs(whole)]
+    told = [
+        row for row in of.family_rows(FigureFamily.PART) if whole and abs(row.difference) >= _SMALL_PART * abs(whole)
+    ]
     told.sort(key=lambda row: -abs(row.difference))
     with_it = [f"{units.time(abs(row.difference))} {row.figure.name}" for row in told if row.difference * whole > 0]
     against = [f"{units.time(abs(row.difference))} {row.figure.name}" for row in told if row.difference * whole < 0]
@@ -130,7 +132,7 @@ def _parts(of: RunDifference) -> Table:
     """Make a table of the parts, whose differences add up to the run time's."""
     table = plain_table("", "A", "B", "difference", "of it", "")
     whole = of.run_time.difference
-    rows = [row for row in of.of(FigureFamily.PART) if row.before or row.after]
+    rows = [row for row in of.family_rows(FigureFamily.PART) if row.before or row.after]
     for row in rows:
         share = signed_share(row.difference / whole) if whole else ""
         table.add_row(*_cells(row)[:4], share, SHORT[row.verdict])
@@ -153,10 +155,10 @@ def _cells(row: DifferenceRow) -> tuple[Text | str, ...]:
 
 def _shown(of: RunDifference, family: FigureFamily) -> list[DifferenceRow]:
     """Return the rows of a table: of times the important ones, else those that differ; at most MOST_ROWS."""
-    rows = of.of(family)
+    rows = of.family_rows(family)
     if family is FigureFamily.EFFICIENCY:
         return [row for row in map(of.row, EFFICIENCIES) if row.before is not None or row.after is not None]
-    if family is FigureFamily.CALL and of.of(FigureFamily.PLACE):
+    if family is FigureFamily.CALL and of.family_rows(FigureFamily.PLACE):
         return []
     return list(_worth(rows, least(of) / 2))[:MOST_ROWS]
 

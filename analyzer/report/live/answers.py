@@ -234,10 +234,10 @@ class LiveAnswers:
         if not len(rows):
             raise TracelibError("there are no rows")
         row = _whole(query, "row", len(rows) - 1)
-        value, begin, end = found.course.at(int(numbers[row]), _whole(query, "at", _LARGEST))
+        value, begin, end = found.course.value_at(int(numbers[row]), _whole(query, "at", _LARGEST))
         return {
             "row": rows.names[row], "level": found.level, "value": value if np.isfinite(value) else None,
-            "name": found.said(value), "unit": found.unit, "begin_s": begin / 1e9, "end_s": end / 1e9,
+            "name": found.value_name(value), "unit": found.unit, "begin_s": begin / 1e9, "end_s": end / 1e9,
         }  # fmt: skip
 
     def _value_hits(self, reading: RunReading, query: Query) -> dict[str, Any]:

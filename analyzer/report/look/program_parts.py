@@ -77,7 +77,7 @@ def places_json(found: list[CallsFromPlace], places: Places) -> list[dict[str, A
     """Return all places, the most expensive first."""
     return [
         {
-            "place": places.where(f.place) or places.text(f.place),
+            "place": places.location(f.place) or places.text(f.place),
             "function": places.function(f.place),
             "file": places.file(f.place) or None,
             "line": places.line(f.place) or None,

@@ -149,7 +149,7 @@ class ShownView:
         if self.file.objects is None:
             return every
         shown = self._rows_shown(self.file.view.rows(self.run).level)
-        return (some.where(shown[some.row]) for some in every)
+        return (some.select(shown[some.row]) for some in every)
 
 
 def labels_of(shown: Sequence[ShownView]) -> list[str]:

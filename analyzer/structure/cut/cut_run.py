@@ -53,9 +53,9 @@ class CutRecords:
 
     def all(self) -> Iterator[RankRecords]:
         """Yield the records in order of rank."""
-        return map(self.of, range(self._trace.size))
+        return map(self.rank_records, range(self._trace.size))
 
-    def of(self, rank: int) -> RankRecords:
+    def rank_records(self, rank: int) -> RankRecords:
         """Return the records of one rank."""
         begin, end = self._windows[rank].tolist()
         if begin < 0:

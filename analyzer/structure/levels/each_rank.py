@@ -67,7 +67,7 @@ class RankStretches:
     """Stretches of some ranks, each read when it is asked for."""
 
     ranks: Several[int]
-    of: Callable[[int], RankStretch]
+    read: Callable[[int], RankStretch]
 
 
 def loops_of_each(stretches: RankStretches, size: int, team: Team) -> Iterator[tuple[RankStretch, list[SequenceLoop]]]:
@@ -76,7 +76,7 @@ def loops_of_each(stretches: RankStretches, size: int, team: Team) -> Iterator[t
     step = -(-size // MOST_LOOKED_AT)
     votes = _Votes()
     for rank in stretches.ranks:
-        one = stretches.of(rank) if rank % step == 0 else None
+        one = stretches.read(rank) if rank % step == 0 else None
         if one is not None and one.first < one.last:
             loops = loops_of(one.calls, one.first, one.last)
             if step > 1:
@@ -86,7 +86,7 @@ def loops_of_each(stretches: RankStretches, size: int, team: Team) -> Iterator[t
         return
     usual = votes.usual(team)
     for rank in stretches.ranks:
-        one = stretches.of(rank) if rank % step else None
+        one = stretches.read(rank) if rank % step else None
         if one is not None and one.first < one.last:
             known = usual.get(_calls_made(one))
             yield one, loops_of(one.calls, one.first, one.last) if known is None else _shifted(known, one.first)

@@ -52,7 +52,7 @@ def read_cfg(path: str | os.PathLike[str]) -> Cfg:
         try:
             window = ParaverWindow(section, number)
         except _WRONG as error:
-            notes.append(f"window {section.one('window_name')!r} is left out: {error}")
+            notes.append(f"window {section.setting('window_name')!r} is left out: {error}")
             continue
         used.update(window.made_of)
         try:
@@ -66,7 +66,7 @@ def read_cfg(path: str | os.PathLike[str]) -> Cfg:
             shown = objects.get(int(section.number("ControlWindow", 0)))
             files.append(replace(_histogram(section, views, notes), objects=shown))
         except _WRONG as error:
-            notes.append(f"histogram {section.one('Name')!r} is left out: {error} cannot be read")
+            notes.append(f"histogram {section.setting('Name')!r} is left out: {error} cannot be read")
     if not text.histograms:
         files = [ViewFile(view, objects=objects[n]) for n, view in views.items() if n not in used]
     if not files:
@@ -101,25 +101,25 @@ def _reason(notes: list[str]) -> str:
 
 
 def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: list[str]) -> ViewFile:
-    name = section.one("Name")
+    name = section.setting("Name")
     known = (*_READ, *_PLANE, *names.HISTOGRAM_SHOWN_ONLY)
     unknown = [one for one in section.settings if one not in known and not one.startswith(names.ALIASES)]
     notes += [f"histogram {name!r}: {one} is not read" for one in unknown]
-    if section.one("AnalysisLimits", "Alltrace") != "Alltrace":
+    if section.setting("AnalysisLimits", "Alltrace") != "Alltrace":
         notes.append(f"histogram {name!r}: its part of the time is not read (give --from and --to)")
     if _limits(section):
         notes.append(f"histogram {name!r}: limits of values and of bursts (Parameters) are not read")
     control = _window(section, "ControlWindow", views)
-    data = _window(section, "DataWindow", views) if section.one("DataWindow") else control
-    statistic = section.one("Statistic", "Time")
+    data = _window(section, "DataWindow", views) if section.setting("DataWindow") else control
+    statistic = section.setting("Statistic", "Time")
     if statistic not in names.STATISTICS:
         raise UnreadableWindow(f"statistic {statistic!r}")
-    has_plane = bool(section.one("3D_ControlWindow"))
-    has_planes = bool(section.one("3D_Delta")) and section.one("3D_ComputeYScale") != _TRUE
+    has_plane = bool(section.setting("3D_ControlWindow"))
+    has_planes = bool(section.setting("3D_Delta")) and section.setting("3D_ComputeYScale") != _TRUE
     table = ViewTable(
         control=control,
         statistic=names.STATISTICS[statistic],
-        columns=None if section.one("ComputeYScale", _TRUE) == _TRUE else _columns(section, ""),
+        columns=None if section.setting("ComputeYScale", _TRUE) == _TRUE else _columns(section, ""),
         plane=_window(section, "3D_ControlWindow", views) if has_plane else None,
         planes=_columns(section, "3D_") if has_plane and has_planes else None,
         joined=False,
@@ -130,7 +130,7 @@ def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: lis
 
 def _limits(section: CfgSection) -> bool:
     """Return True if the histogram leaves out values, or bursts by their length, which is 0 at least."""
-    given = [float(one) for one in section.one("Parameters").split()[1:]]
+    given = [float(one) for one in section.setting("Parameters").split()[1:]]
     lengths = [max(one, -_UNLIMITED) if one > 0 else -_UNLIMITED for one in given[2:3]]
     return any(abs(one) < _UNLIMITED for one in (*given[:2], *lengths, *given[3:]))
 

@@ -35,17 +35,17 @@ class CfgSection:
 
     settings: dict[str, list[str]] = field(default_factory=dict)
 
-    def one(self, name: str, default: str = "") -> str:
+    def setting(self, name: str, default: str = "") -> str:
         """Return the last value of a setting."""
         return self.settings.get(name, [default])[-1]
 
     def pairs(self, name: str) -> dict[str, str]:
         """Parse a setting such as { 2, { {task, Adding}, {thread, Useful} } }; a value may itself be [x,y]."""
-        return {key.strip(): value for key, value in _PAIR.findall(self.one(name))}
+        return {key.strip(): value for key, value in _PAIR.findall(self.setting(name))}
 
     def number(self, name: str, default: float) -> float:
         """Return a setting as a number. Raises TracelibError if it is none."""
-        text = self.one(name)
+        text = self.setting(name)
         try:
             return float(text) if text else default
         except ValueError as error:

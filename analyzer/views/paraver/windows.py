@@ -42,16 +42,16 @@ class ParaverWindow:
         place: its number in the file, from 1, by which others name it unless it has an id.
         """
         self._of, self.notes = section, list[str]()
-        self.name = section.one("window_name")
+        self.name = section.setting("window_name")
         self.id = int(section.number("window_id", place))
         self._functions = section.pairs("window_selected_functions")
         self._composes = dict(map(_now_called, section.pairs("window_compose_functions").items()))
-        self._us = names.US.get(section.one("window_units", "Microseconds"), 1.0)
+        self._us = names.US.get(section.setting("window_units", "Microseconds"), 1.0)
         self._modules = self._named(section.settings.get("window_semantic_module", []))
         self._filters = [line.split() for line in section.settings.get("window_filter_module", [])]
-        self.made_of = [int(one) for one in section.one("window_identifiers").split() if one.isdigit()]
+        self.made_of = [int(one) for one in section.setting("window_identifiers").split() if one.isdigit()]
         self.objects, self._other_objects = objects_of(section.settings.get("window_object", []))
-        self.is_derived = section.one("window_type", "single") == "composed"
+        self.is_derived = section.setting("window_type", "single") == "composed"
 
     def view(self, others: dict[int, View | Derived]) -> View | Derived:
         """others: views of the windows that it is made of. Raises UnreadableWindow, TracelibError."""
@@ -85,7 +85,7 @@ class ParaverWindow:
         return [value for values in self._modules.get((level, function), []) for value in values]
 
     def _level(self) -> Level:
-        text = self._of.one("window_level", "thread")
+        text = self._of.setting("window_level", "thread")
         if text == "workload":
             self.notes.append("level workload: shown as that of applications")
             text = "appl"
@@ -143,7 +143,7 @@ class ParaverWindow:
         return [*others, (last, *values) if values else last, *scale] if last else []
 
     def _derived(self, level: Level, others: dict[int, View | Derived]) -> Derived:
-        operation = self._of.one("window_operation")
+        operation = self._of.setting("window_operation")
         if operation not in names.OPERATIONS:
             raise UnreadableWindow(f"operation {operation!r}")
         if len(self.made_of) != 2 or any(one not in others for one in self.made_of):
@@ -155,9 +155,9 @@ class ParaverWindow:
         own = self._compose(f"compose_{_short(level)}")
         if any(self._compose(f"compose_{_short(one)}") for one in Level if one is not level):
             raise UnreadableWindow("composition at another level of a derived window")
-        if any(float(one) for one in self._of.one("window_shifts").split()):
+        if any(float(one) for one in self._of.setting("window_shifts").split()):
             raise UnreadableWindow("window_shifts")
-        factors = tuple(float(one) for one in self._of.one("window_factors").split())
+        factors = tuple(float(one) for one in self._of.setting("window_factors").split())
         tops = [*own, *self._compose("topcompose2")], self._compose("topcompose1")
         return Derived(names.OPERATIONS[operation], of, factors, *tops, name=self.name)
 
@@ -181,10 +181,10 @@ class ParaverWindow:
         for any_of, setting in (
             ({"source", "destination"}, "comm_fromto"), ({"size", "tag"}, "comm_tagsize"), ({"values"}, "comm_typeval"),
         ):  # fmt: skip
-            if any_of & set(found) and self._of.one(f"window_{setting}", "true") == "false":
+            if any_of & set(found) and self._of.setting(f"window_{setting}", "true") == "false":
                 raise UnreadableWindow(f"window_{setting} false")
         is_logical, is_physical = (
-            self._of.one(f"window_{one}_filtered", "true") == "true" for one in ("logical", "physical")
+            self._of.setting(f"window_{one}_filtered", "true") == "true" for one in ("logical", "physical")
         )
         return Filter(logical=is_logical and not is_physical, **found)
 
@@ -239,7 +239,7 @@ class ParaverWindow:
             self.notes.append("the part of the time that is shown (give --from and --to)")
         self.notes += [f"window_object {line.split(' ')[0]}" for line in self._other_objects]
         for one in ("intracomms", "intercomms"):
-            if self._of.one(f"window_{one}_enabled", "true") == "false":
+            if self._of.setting(f"window_{one}_enabled", "true") == "false":
                 self.notes.append(f"window_{one}_enabled false")
 
 

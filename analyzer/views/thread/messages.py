@@ -27,7 +27,7 @@ Weights = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 def lane_of(selected: SelectedRecords, rows: np.ndarray, side: str) -> np.ndarray:
     """Return the lane of one side of each message; -1: it could not be read."""
-    return selected.lanes.of(rows[side], rows[f"{side}_thread"])
+    return selected.lanes.lane_numbers(rows[side], rows[f"{side}_thread"])
 
 
 def of_ends(selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], *sides: str) -> StepSorter:

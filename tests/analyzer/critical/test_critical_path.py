@@ -54,7 +54,7 @@ def test_a_message_that_was_there_is_no_cause():
     calls = [[("MPI_Send", 10, 12, {})], [("MPI_Recv", 50, 55, {})]]
     path = critical_path(ProgramTrace(calls, messages=[(0, 1, 8, 10, 50, 55)], spans=[(0, 20), (0, 110)]))
     assert (stays(path), path.hops) == ([(0, 110, 1)], 0)
-    assert path.slack[path.nodes.of(0)].tolist() == [40, 40, 90]
+    assert path.slack[path.nodes.thread_slice(0)].tolist() == [40, 40, 90]
 
 
 def test_late_receiver_by_hand():
@@ -152,7 +152,7 @@ def test_who_left_too_early_waited_for_all_that_were_there(name, contradictions)
     calls = [[(name, *t, data)] for t in ((10, 60), (50, 95), (30, 95), (90, 96))]
     path = critical_path(ProgramTrace(calls, messages=[], spans=[(0, 200), *[(0, 100)] * 3]))
     assert (stays(path), path.contradictions) == ([(0, 50, 1), (50, 200, 0)], contradictions)
-    assert [int(path.slack[path.nodes.of(rank)][1]) for rank in range(4)] == [40, 0, 20, 100]
+    assert [int(path.slack[path.nodes.thread_slice(rank)][1]) for rank in range(4)] == [40, 0, 20, 100]
 
 
 @pytest.mark.parametrize("name", ["MPI_Alltoallv", "MPI_Alltoallw"])
@@ -165,7 +165,7 @@ def test_who_left_an_alltoallv_early_waited_for_those_that_were_there(name):
         calls = [[(name, *t, {"comm": 0, "sent": sent if rank else 8, "received": 8})] for rank, t in enumerate(times)]
         path = critical_path(ProgramTrace(calls, messages=[], spans=[(0, 200), (0, 100), (0, 100)]))
         assert (stays(path), path.contradictions) == (path_there, 0)
-        assert [int(path.slack[path.nodes.of(rank)][1]) for rank in range(3)] == slack
+        assert [int(path.slack[path.nodes.thread_slice(rank)][1]) for rank in range(3)] == slack
 
 
 def test_two_who_cause_each_other_at_once():
@@ -223,14 +223,14 @@ def test_played_programs(program, window, data):
     assert (path.slack >= 0).all()
     nodes = path.nodes
     for begin, end, thread in path.segments.tolist():
-        own = nodes.of(thread)
+        own = nodes.thread_slice(thread)
         inside = (nodes.enter[own] > begin) & (nodes.enter[own] <= end)
         assert (path.slack[own][inside] == 0).all()
     found = path_shares(trace, path)
     assert sum(share.path_ns for share in found.functions) == found.rank_path_ns.sum() == played.end()
     delayed = data.draw(st.integers(0, len(played.bursts) - 1))
     rank, entry = played.bursts[delayed]
-    own = nodes.of(rank)
+    own = nodes.thread_slice(rank)
     at = own.start + int(np.flatnonzero((nodes.enter[own] == entry) & (nodes.call[own] >= 0))[0])
     slack = int(path.slack[at])
     for more in (slack // 2, slack, slack + 1, slack + 25):
@@ -331,7 +331,7 @@ def test_a_posted_receive_is_awaited(tmp_path):
     ]  # fmt: skip
     found = opened(tmp_path, ranks)
     assert stays(found) == [(0, 300, 1), (300, 320, 0)]
-    assert found.slack[found.nodes.of(0)].tolist() == [280, 280, 280, 0]
+    assert found.slack[found.nodes.thread_slice(0)].tolist() == [280, 280, 280, 0]
 
 
 def test_nonblocking_collectives_by_hand(tmp_path):

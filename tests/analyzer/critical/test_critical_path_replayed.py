@@ -79,7 +79,7 @@ def test_every_burst(seed):
         assert (path.length_ns, path.contradictions) == (prediction.end_ns, 0)
         for op, begin in enumerate(prediction.times["begin"].tolist()):
             rank = int(np.searchsorted(program.offsets, op, "right")) - 1
-            own = path.nodes.of(rank)
+            own = path.nodes.thread_slice(rank)
             at = np.flatnonzero((path.nodes.enter[own] == begin) & (path.nodes.call[own] >= 0))[0]
             slack = int(path.slack[own][at])
             for more in (slack, slack + 5):

@@ -54,7 +54,7 @@ def test_failing_polls_wait(tmp_path, name):
     }
     found = found_in(tmp_path, [asks, sends(300)])
     assert stays(found) == [(0, 300, 1, 0), (300, 320, 0, 0)]
-    assert found.slack[found.nodes.of(0)].tolist() == [280, 280, 280, 0]
+    assert found.slack[found.nodes.thread_slice(0)].tolist() == [280, 280, 280, 0]
 
 
 def test_a_poll_that_succeeds_ends_a_wait(tmp_path):
@@ -67,7 +67,7 @@ def test_a_poll_that_succeeds_ends_a_wait(tmp_path):
     sender = {"calls": [*sends(300)["calls"], *sends(700)["calls"]]}
     found = found_in(tmp_path, [asks, sender])
     assert stays(found)[-2:] == [(0, 700, 1, 0), (700, 720, 0, 0)]
-    assert found.slack[found.nodes.of(0)].tolist() == [280 + 375, 280 + 375, 375, 0]
+    assert found.slack[found.nodes.thread_slice(0)].tolist() == [280 + 375, 280 + 375, 375, 0]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_wait_after_a_poll_that_succeeded_is_another_one(tmp_path):
         "requests": [request(RequestKind.RECV_DONE, 10, t, peer=1, tag=3, bytes=8) for t in (320, 720)],
     }
     found = found_in(tmp_path, [asks, {"calls": [*sends(300)["calls"], *sends(700)["calls"]]}])
-    assert found.nodes.enter[found.nodes.of(0)].tolist() == [0, 20, 322, 720]
+    assert found.nodes.enter[found.nodes.thread_slice(0)].tolist() == [0, 20, 322, 720]
 
 
 def test_two_kinds_of_polls_in_turns(tmp_path):
@@ -319,8 +319,14 @@ def test_the_main_thread_waits_for_the_last_to_end(tmp_path):
     assert [stay[3] for stay in stays(found)] == [0, 2, 0]
     assert [stay[:2] for stay in stays(found)] == [(0, 105), (105, 700), (700, 902)]
     nodes = found.nodes
-    assert [int(found.slack[nodes.of(t)][-1]) for t in (1, 2)] == [100, 0]
-    assert found.slack[nodes.of(0)].tolist() == [5, 5, 5, 0, 0]  # what begins the second thread could be 5 later
+    assert [int(found.slack[nodes.thread_slice(t)][-1]) for t in (1, 2)] == [100, 0]
+    assert found.slack[nodes.thread_slice(0)].tolist() == [
+        5,
+        5,
+        5,
+        0,
+        0,
+    ]  # what begins the second thread could be 5 later
 
 
 def test_threads_that_are_not_waited_for(tmp_path):
@@ -358,7 +364,7 @@ def test_regions_inside_of_polls(tmp_path):
     ranks[0]["events"] = [event(50, 60000019, 1, flags=1), event(800, 60000019, 1, flags=2)]
     ranks[0]["labels"] = [(0, 1, 1, b"solve")]
     found = found_in(tmp_path, ranks)
-    assert (np.diff(found.nodes.enter[found.nodes.of(0)]) >= 0).all()
+    assert (np.diff(found.nodes.enter[found.nodes.thread_slice(0)]) >= 0).all()
 
 
 @settings(max_examples=40)

@@ -58,7 +58,7 @@ def test_shares_are_sums_over_all_that_threads_did(run):
         found, on_path, in_all = path_shares(trace, path), Counter(), Counter()
         slack = {rank: [] for rank in range(trace.size)}
         for thread in range(path.nodes.threads):
-            whole, own = path.nodes.whole(thread), path.nodes.of(thread)
+            whole, own = path.nodes.whole(thread), path.nodes.thread_slice(thread)
             before = PathTimeBefore(path.segments[path.segments["thread"] == thread])
             begin = 0 if path.nodes.thread[thread] == 0 else int(whole["enter"][0])
             for first, did in pieces_of(functions, whole, begin):

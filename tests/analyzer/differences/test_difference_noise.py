@@ -76,7 +76,7 @@ def test_batches_are_means_of_neighbours_and_longer_where_neighbours_are_alike()
 def test_a_time_belongs_to_the_batch_around_it():
     found = batches(iterations_of(np.full(8, 100)))
     rank, time = np.zeros(6, np.int64), np.array([0, 99, 100, 799, 800, 5000])
-    assert found.of(rank, time).tolist() == [0, 0, 1, 7, 8, 8]
+    assert found.batch_numbers(rank, time).tolist() == [0, 0, 1, 7, 8, 8]
 
 
 def test_iterations_that_follow_each_other_are_no_alarm():
@@ -151,8 +151,10 @@ def test_a_rank_that_computes_a_tenth_longer_is_found_alone(number):
     rng = np.random.default_rng(14)
     sides = [[run(rng, slow_rank=slow, between=0.004, spread=0.03) for _ in range(number)] for slow in (None, 2)]
     found = compare(*sides)
-    assert [row.figure.name for row in found.of(FigureFamily.RANK) if row.verdict is TestVerdict.MORE] == ["rank 2"]
-    assert found.of(FigureFamily.RANK)[0].relative == pytest.approx(0.1, abs=0.03)
+    assert [row.figure.name for row in found.family_rows(FigureFamily.RANK) if row.verdict is TestVerdict.MORE] == [
+        "rank 2"
+    ]
+    assert found.family_rows(FigureFamily.RANK)[0].relative == pytest.approx(0.1, abs=0.03)
 
 
 @pytest.mark.parametrize("number", [1, 4])
@@ -160,14 +162,14 @@ def test_a_procedure_that_takes_a_tenth_longer_is_found_alone(number):
     rng = np.random.default_rng(15)
     sides = [[run(rng, slow_call=slow, between=0.002, spread=0.02) for _ in range(number)] for slow in (None, 3)]
     found = compare(*sides)
-    assert [row.figure for row in found.of(FigureFamily.CALL) if row.verdict is TestVerdict.MORE] == [CALLS[3]]
+    assert [row.figure for row in found.family_rows(FigureFamily.CALL) if row.verdict is TestVerdict.MORE] == [CALLS[3]]
 
 
 def test_what_single_batches_vary_by_is_not_told_from_one_run_each():
     """A third more in all iterations, of which each varies by a quarter: other programs may be at work."""
     rng = np.random.default_rng(22)
     found = compare([run(rng, spread=0.25)], [run(rng, spread=0.25, scale=1.35)])
-    unsure = [row for row in found.of(FigureFamily.CALL) if row.p <= 0.05]
+    unsure = [row for row in found.family_rows(FigureFamily.CALL) if row.p <= 0.05]
     assert unsure and {row.verdict for row in unsure} == {TestVerdict.UNKNOWN}
     assert all("single batches" in row.why for row in unsure)
     assert spread(np.array([1.0, 2, 3, 4, 5, 1000])) == pytest.approx(1.5 / 0.6744897501960817)
@@ -210,4 +212,4 @@ def test_more_iterations_of_the_same_are_no_noise_and_no_slower_iteration():
 def test_other_rank_counts_are_not_compared_rank_by_rank():
     rng = np.random.default_rng(18)
     found = compare([run(rng, ranks=4)], [run(rng, ranks=8)])
-    assert not found.of(FigureFamily.RANK) and "4 and 8 ranks" in found.notes[0]
+    assert not found.family_rows(FigureFamily.RANK) and "4 and 8 ranks" in found.notes[0]

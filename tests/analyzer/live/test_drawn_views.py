@@ -80,7 +80,7 @@ def test_any_stretch_against_each_ns(drawn_course, edges, parts):
             expected = [known.mean(), known.min(), known.max()] if len(known) else [np.nan] * 3
             assert [of[k, j] for of in found] == pytest.approx(expected, rel=1e-9, nan_ok=True)
     for time in range(LENGTH):
-        value, begin, end = course.at(1, time)
+        value, begin, end = course.value_at(1, time)
         assert value == pytest.approx(every[1, time], nan_ok=True) and begin <= time < end
         assert np.allclose(every[1, begin:end], value, equal_nan=True)
 
@@ -327,7 +327,7 @@ def test_a_value_at_a_moment_is_that_of_the_profile():
     one, found = drawn(opened, "state"), views.profile(opened, "state", 1000)
     for k in range(0, 1000, 37):
         if found.minimum[2, k] == found.maximum[2, k]:
-            value, begin, end = one.course.at(2, int(found.edges[k]))
+            value, begin, end = one.course.value_at(2, int(found.edges[k]))
             assert value == found.mean[2, k] and begin <= found.edges[k] and end >= found.edges[k + 1]
-            assert one.said(value)
+            assert one.value_name(value)
     opened.close()

@@ -44,7 +44,7 @@ HERE = [*START, (APP, 2)]
 )  # fmt: skip
 def test_by_hand(first, second, kind, text):
     places, paths = places_of(first, second)
-    found = CallGaps(places).of(*paths)
+    found = CallGaps(places).gap(*paths)
     wanted = text.replace("exchange.c", "left/exchange.c") if "left" in places.text(places.place[paths[0]]) else text
     assert (found.kind, found.text) == (kind, wanted)
 
@@ -52,10 +52,10 @@ def test_by_hand(first, second, kind, text):
 def test_before_the_first_call_and_after_the_last():
     places, (path,) = places_of([*HERE, (APP, 4)])
     between = CallGaps(places)
-    assert between.of(0, 0).kind is GapKind.UNKNOWN
-    assert (between.of(0, path).kind, between.of(path, 0).kind) == (GapKind.BEFORE, GapKind.AFTER)
-    assert computing_at(between.of(0, path), "MPI_Send") == "computing before MPI_Send at halo.h:7 in halo"
-    assert computing_at(between.of(path, 0), "", "MPI_Send") == "computing after MPI_Send at halo.h:7 in halo"
+    assert between.gap(0, 0).kind is GapKind.UNKNOWN
+    assert (between.gap(0, path).kind, between.gap(path, 0).kind) == (GapKind.BEFORE, GapKind.AFTER)
+    assert computing_at(between.gap(0, path), "MPI_Send") == "computing before MPI_Send at halo.h:7 in halo"
+    assert computing_at(between.gap(path, 0), "", "MPI_Send") == "computing after MPI_Send at halo.h:7 in halo"
     assert call_at("MPI_Send", "") == "MPI_Send"
 
 

@@ -92,10 +92,10 @@ def test_a_name_that_was_known_stays_when_the_program_is_stripped(tmp_path):
     tables = path_tables([[(str(program), address)] for address in addresses], [(str(program), build_id)])
     known = NameCache()
     assert look_up(tables, known)
-    before = [known.of(LoadedModule(str(program), build_id)).names[i] for i in range(len(set(addresses)))]
+    before = [known.module_names(LoadedModule(str(program), build_id)).names[i] for i in range(len(set(addresses)))]
     tool("strip", "-s", program)
     look_up(tables, known)
-    after = known.of(LoadedModule(str(program), build_id)).names
+    after = known.module_names(LoadedModule(str(program), build_id)).names
     assert [after[i] for i in range(len(after))] == before
     assert all(frames[0].function for frames in before)
 

@@ -54,7 +54,7 @@ def test_of_each_place_the_better_names_stay(parts):
         for offset, frames in part.items():
             if offset not in expected or quality(frames) >= quality(expected[offset]):
                 expected[offset] = frames
-    assert as_dictionary(known.of(LoadedModule("/bin/app"))) == expected
+    assert as_dictionary(known.module_names(LoadedModule("/bin/app"))) == expected
 
 
 @given(st.lists(named, max_size=4), st.data())

@@ -122,7 +122,7 @@ def test_what_is_shown_as_the_same_is_one_place():
     places, paths = places_of(*chains)
     numbers = places.place[paths]
     assert numbers[0] == numbers[1] == numbers[2] and len(set(numbers)) == 4 and len(places) == 6  # 0, and main
-    assert places.place[0] == 0 and places.text(0) == "(not known)" and places.where(0) == ""
+    assert places.place[0] == 0 and places.text(0) == "(not known)" and places.location(0) == ""
     assert [places.text(place) for place in numbers[2:5]] == [
         "main.c:88 in solve",
         "left/exchange.c:212 in exchange",
@@ -130,7 +130,7 @@ def test_what_is_shown_as_the_same_is_one_place():
     ]
     solve = numbers[0]
     assert (places.function(solve), places.file(solve), places.line(solve)) == ("solve", "/s/main.c", 88)
-    assert places.where(solve) == "main.c:88" and places.where(numbers[5]) == ""
+    assert places.location(solve) == "main.c:88" and places.location(numbers[5]) == ""
 
 
 def test_paths_through_a_function_a_file_or_a_line():
