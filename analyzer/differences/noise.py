@@ -20,7 +20,7 @@ _RESAMPLES = 499
 _SEED = 1
 
 
-class TestVerdict(Enum):
+class DifferenceVerdict(Enum):
     """Result of the test of a difference."""
 
     MORE = "more than noise"

@@ -14,8 +14,8 @@ from analyzer.differences.noise import (
     BETWEEN_RUNS,
     OWN_VARIATION,
     ColumnTests,
+    DifferenceVerdict,
     SampleOrigin,
-    TestVerdict,
     compare_iterations,
     compare_repetitions,
     corrected,
@@ -44,7 +44,7 @@ class DifferenceRow:
     figure: Figure
     before: float | None
     after: float | None
-    verdict: TestVerdict = TestVerdict.UNKNOWN
+    verdict: DifferenceVerdict = DifferenceVerdict.UNKNOWN
     p: float | None = None
     low: float | None = None
     high: float | None = None
@@ -96,15 +96,15 @@ def judged(rows: Sequence[DifferenceRow], samples: FigureSamples) -> list[Differ
 def untested(row: DifferenceRow, *, exact: bool) -> DifferenceRow:
     """Return a row without samples. exact: its figure does not depend on time."""
     if row.before is not None and row.after is not None and isclose(row.before, row.after, rel_tol=1e-9, abs_tol=1e-9):
-        return replace(row, verdict=TestVerdict.SAME)
-    return replace(row, verdict=TestVerdict.EXACT if exact else TestVerdict.UNKNOWN)
+        return replace(row, verdict=DifferenceVerdict.SAME)
+    return replace(row, verdict=DifferenceVerdict.EXACT if exact else DifferenceVerdict.UNKNOWN)
 
 
 def _judged(row: DifferenceRow, low: float, high: float, samples: FigureSamples, number: int) -> DifferenceRow:
     assert row.p is not None, "it was tested"
     sure = row.p <= ALPHA
     if samples.basis is SampleOrigin.REPETITIONS:
-        return replace(row, verdict=TestVerdict.MORE if sure else TestVerdict.WITHIN, low=low, high=high)
+        return replace(row, verdict=DifferenceVerdict.MORE if sure else DifferenceVerdict.WITHIN, low=low, high=high)
     scale = _scale(row.figure, samples.iterations)
     if scale is not None:
         row = replace(row, low=low * scale, high=high * scale)
@@ -114,13 +114,13 @@ def _judged(row: DifferenceRow, low: float, high: float, samples: FigureSamples,
     if scale is None and not (sure and is_large):
         return _by_number(row, first, second, samples.iterations)
     if not sure:
-        return replace(row, verdict=TestVerdict.WITHIN)
+        return replace(row, verdict=DifferenceVerdict.WITHIN)
     if not is_large:
         why = LOOSE if abs(second - first) >= BETWEEN_RUNS * abs(first) else SMALL
-        return replace(row, verdict=TestVerdict.UNKNOWN, why=why)
+        return replace(row, verdict=DifferenceVerdict.UNKNOWN, why=why)
     if scale is not None and abs((second - first) * scale - row.difference) > _MOST_APART * abs(row.difference):
-        return replace(row, verdict=TestVerdict.UNKNOWN, why=OUTSIDE)
-    return replace(row, verdict=TestVerdict.MORE)
+        return replace(row, verdict=DifferenceVerdict.UNKNOWN, why=OUTSIDE)
+    return replace(row, verdict=DifferenceVerdict.MORE)
 
 
 def _by_number(row: DifferenceRow, first: float, second: float, iterations: tuple[int, int]) -> DifferenceRow:
@@ -129,8 +129,8 @@ def _by_number(row: DifferenceRow, first: float, second: float, iterations: tupl
     is_large = row.before is not None and abs(row.difference) >= BETWEEN_RUNS * abs(row.before)
     if is_large and abs(inside - row.difference) <= _MOST_APART * abs(row.difference):
         why = f"{iterations[1]} iterations instead of {iterations[0]}"
-        return replace(row, verdict=TestVerdict.MORE, p=None, low=None, high=None, why=why)
-    return replace(row, verdict=TestVerdict.WITHIN, low=None, high=None)
+        return replace(row, verdict=DifferenceVerdict.MORE, p=None, low=None, high=None, why=why)
+    return replace(row, verdict=DifferenceVerdict.WITHIN, low=None, high=None)
 
 
 def _scale(figure: Figure, iterations: tuple[int, int]) -> float | None:

@@ -68,7 +68,7 @@ def diff_command(
     analyze diff A1 A2 A3 --against B1 B2 B3
     """
     from analyzer.atomic_file import whole_file
-    from analyzer.differences.noise import TestVerdict
+    from analyzer.differences.noise import DifferenceVerdict
     from analyzer.report.badge import of_change
     from analyzer.report.differences.as_json import condition_names, difference_csv
     from analyzer.results.diff import compare_runs
@@ -92,7 +92,9 @@ def diff_command(
         session,
         data,
         condition_names(found),
-        lambda: of_change(row.relative, sure=row.verdict is TestVerdict.MORE, noise=row.verdict is TestVerdict.WITHIN),
+        lambda: of_change(
+            row.relative, sure=row.verdict is DifferenceVerdict.MORE, noise=row.verdict is DifferenceVerdict.WITHIN
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from analyzer.differences.compare import RunDifference
 from analyzer.differences.figures import PARALLEL, PARTS, RUN_TIME, FigureUnit, RunFigures
-from analyzer.differences.noise import TestVerdict
+from analyzer.differences.noise import DifferenceVerdict
 from analyzer.differences.rows import DifferenceRow
 from analyzer.report.differences.changes import changes
 from analyzer.report.differences.tables import basis_line, explained, headline, notes_of
@@ -74,7 +74,7 @@ def condition_names(of: RunDifference) -> dict[str, Any]:
     These are the short names that docs/analyze-diff.md lists, and each figure as family.name.column.
     """
     row, parallel = of.run_time, of.row(PARALLEL)
-    slower, sure = row.relative or 0.0, row.verdict is TestVerdict.MORE
+    slower, sure = row.relative or 0.0, row.verdict is DifferenceVerdict.MORE
     found = {
         f"{one.figure.family.value}.{_word(one.figure.name)}.{column}": value
         for one in of.rows

@@ -23,7 +23,7 @@ from analyzer.differences.figures import (
     FigureFamily,
     FigureUnit,
 )
-from analyzer.differences.noise import TestVerdict
+from analyzer.differences.noise import DifferenceVerdict
 from analyzer.differences.rows import DifferenceRow
 from analyzer.report.differences.phrases import by_how_much, more_or_less, sure
 from analyzer.report.words import units
@@ -44,7 +44,7 @@ class TimeChange:
 
     text: str
     ns: float
-    verdict: TestVerdict
+    verdict: DifferenceVerdict
 
 
 def changes(of: RunDifference) -> list[TimeChange]:
@@ -64,15 +64,15 @@ def _computing(of: RunDifference) -> Iterator[TimeChange]:
     ranks = [
         row
         for row in of.family_rows(FigureFamily.RANK)
-        if row.verdict is TestVerdict.MORE and abs(row.difference) >= least(of)
+        if row.verdict is DifferenceVerdict.MORE and abs(row.difference) >= least(of)
     ]
     for sign in (1, -1):
         moved = sorted((row for row in ranks if row.difference * sign > 0), key=lambda row: -abs(row.difference))
         if moved:
             ns = sum(row.difference for row in moved) / threads
             text = f"{_who(moved, of.after[0].ranks)}{_where(of, ns)}{_blame(of, moved)}"
-            yield TimeChange(f"{text}: {sure(moved[0])}", ns, TestVerdict.MORE)
-    if not ranks and part.verdict is not TestVerdict.WITHIN and abs(part.difference) >= least(of):
+            yield TimeChange(f"{text}: {sure(moved[0])}", ns, DifferenceVerdict.MORE)
+    if not ranks and part.verdict is not DifferenceVerdict.WITHIN and abs(part.difference) >= least(of):
         text = f"A thread computes {by_how_much(part)} {more_or_less(part, 'longer', 'shorter')} on average"
         yield TimeChange(f"{text}{_where(of, part.difference)}: {sure(part)}", part.difference, part.verdict)
 
@@ -121,7 +121,7 @@ def _calls(of: RunDifference) -> Iterator[TimeChange]:
         name = row.figure.name
         procedure = name.partition(" at ")[0]
         starts = procedure in INIT or procedure in FINALIZE
-        if starts or row.verdict is TestVerdict.WITHIN or abs(row.difference) < least(of):
+        if starts or row.verdict is DifferenceVerdict.WITHIN or abs(row.difference) < least(of):
             continue
         text = f"{name} takes {by_how_much(row)} {more_or_less(row, 'longer', 'less')} a thread"
         waited = of.after[0].waiting_at.get(name, 0.0) - of.before[0].waiting_at.get(name, 0.0)
@@ -152,14 +152,14 @@ def _parts(of: RunDifference) -> Iterator[TimeChange]:
     }
     for figure, text in texts.items():
         row = of.row(figure)
-        if row.verdict is not TestVerdict.WITHIN and abs(row.difference) >= least(of):
+        if row.verdict is not DifferenceVerdict.WITHIN and abs(row.difference) >= least(of):
             said = text.format(by_how_much(row), more_or_less(row, "longer", "less"))
             yield TimeChange(f"{said}: {sure(row)}", row.difference, row.verdict)
 
 
 def _efficiency(of: RunDifference) -> Iterator[TimeChange]:
     row = of.row(PARALLEL)
-    if row.verdict is TestVerdict.WITHIN or abs(row.difference) < LEAST:
+    if row.verdict is DifferenceVerdict.WITHIN or abs(row.difference) < LEAST:
         return
     factors = [of.row(figure) for figure in (BALANCE, SERIALIZATION, TRANSFER_FACTOR)]
     if any(not (one.before and one.after) for one in factors):
@@ -180,7 +180,7 @@ def _counters(of: RunDifference) -> Iterator[TimeChange]:
     """Yield changes of instructions and their speed."""
     for row in of.family_rows(FigureFamily.COUNTER):
         counts = row.figure == IPC or ("INS" in row.figure.name and row.figure.name.endswith("in computing"))
-        if counts and row.verdict is not TestVerdict.WITHIN and abs(row.relative or 0.0) >= LEAST:
+        if counts and row.verdict is not DifferenceVerdict.WITHIN and abs(row.relative or 0.0) >= LEAST:
             name = row.figure.name[0].upper() + row.figure.name[1:]
             change = f"{units.percent(abs(row.relative or 0.0))} {more_or_less(row, 'more', 'less')}"
             yield TimeChange(f"{name}: {change}: {sure(row)}", 0.0, row.verdict)
@@ -193,9 +193,11 @@ def _traffic(of: RunDifference) -> Iterator[TimeChange]:
     ):
         row = of.row(Figure(FigureFamily.TRAFFIC, name, unit))
         largest = max(row.before or 0.0, row.after or 0.0)
-        if row.verdict is not TestVerdict.WITHIN and largest and abs(row.difference) >= LEAST * largest:
+        if row.verdict is not DifferenceVerdict.WITHIN and largest and abs(row.difference) >= LEAST * largest:
             said = f"{name[0].upper()}{name[1:]}: {text(row.after or 0)} instead of {text(row.before or 0)}"
             yield TimeChange(f"{said}: {sure(row)}", 0.0, row.verdict)
     before, after = of.before[0].iterations, of.after[0].iterations
     if before and after and before != after:
-        yield TimeChange(f"Iterations: {after} instead of {before}: {TestVerdict.EXACT.value}", 0.0, TestVerdict.EXACT)
+        yield TimeChange(
+            f"Iterations: {after} instead of {before}: {DifferenceVerdict.EXACT.value}", 0.0, DifferenceVerdict.EXACT
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analyzer.differences.figures import Figure, FigureUnit
-from analyzer.differences.noise import SampleOrigin, TestVerdict
+from analyzer.differences.noise import DifferenceVerdict, SampleOrigin
 from analyzer.differences.rows import DifferenceRow
 from analyzer.report.words import units
 
@@ -13,11 +13,11 @@ _NOTHING = 0.0005
 """A share that is "0.0 %"."""
 
 SHORT = {
-    TestVerdict.MORE: "more than noise",
-    TestVerdict.WITHIN: "noise",
-    TestVerdict.UNKNOWN: "not known",
-    TestVerdict.EXACT: "count",
-    TestVerdict.SAME: "the same",
+    DifferenceVerdict.MORE: "more than noise",
+    DifferenceVerdict.WITHIN: "noise",
+    DifferenceVerdict.UNKNOWN: "not known",
+    DifferenceVerdict.EXACT: "count",
+    DifferenceVerdict.SAME: "the same",
 }
 """A column of tables."""
 
@@ -70,8 +70,8 @@ def more_or_less(row: DifferenceRow, more: str, less: str) -> str:
 
 def sure(row: DifferenceRow) -> str:
     """Return "more than noise (p < 0.001)"."""
-    if row.verdict is TestVerdict.UNKNOWN:
-        return f"{TestVerdict.UNKNOWN.value} from one run each" + (f" ({row.why})" if row.why else "")
+    if row.verdict is DifferenceVerdict.UNKNOWN:
+        return f"{DifferenceVerdict.UNKNOWN.value} from one run each" + (f" ({row.why})" if row.why else "")
     reason = row.why or (chance(row.p) if row.p is not None else "")
     return row.verdict.value + (f" ({reason})" if reason else "")
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from analyzer.differences.compare import RunDifference
 from analyzer.differences.figures import EFFICIENCIES, FigureFamily, FigureUnit, RunFigures
-from analyzer.differences.noise import TestVerdict
+from analyzer.differences.noise import DifferenceVerdict
 from analyzer.differences.rows import DifferenceRow
 from analyzer.report.differences.changes import changes, least
 from analyzer.report.differences.phrases import (
@@ -49,10 +49,10 @@ def headline(of: RunDifference) -> str:
     """Return "B takes 9.12 s, A 7.89 s: 1.23 s (15.6 %) more. This is more than noise (p < 0.001)."."""
     row = of.run_time
     times = f"B takes {value(row.figure, row.after)}, A {value(row.figure, row.before)}"
-    if row.verdict is TestVerdict.SAME:
+    if row.verdict is DifferenceVerdict.SAME:
         return f"{times}: the same."
     said = f"{times}: {by_how_much(row)} {more_or_less(row, 'more', 'less')}."
-    if row.verdict is TestVerdict.UNKNOWN:
+    if row.verdict is DifferenceVerdict.UNKNOWN:
         return f"{said} Whether this is more than noise {sure(row)}."
     return f"{said} This is {sure(row)}."
 
@@ -66,7 +66,7 @@ def explained(of: RunDifference) -> str:
     told.sort(key=lambda row: -abs(row.difference))
     with_it = [f"{units.time(abs(row.difference))} {row.figure.name}" for row in told if row.difference * whole > 0]
     against = [f"{units.time(abs(row.difference))} {row.figure.name}" for row in told if row.difference * whole < 0]
-    if not with_it or of.run_time.verdict is TestVerdict.WITHIN:
+    if not with_it or of.run_time.verdict is DifferenceVerdict.WITHIN:
         return ""
     but = f", against {', '.join(against)}" if against else ""
     return f"By what a thread does on average: {', '.join(with_it)}{but}."
@@ -166,5 +166,5 @@ def _shown(of: RunDifference, family: FigureFamily) -> list[DifferenceRow]:
 def _worth(rows: Iterable[DifferenceRow], smallest: float) -> Iterator[DifferenceRow]:
     for row in rows:
         is_time = row.figure.unit is FigureUnit.NS
-        if abs(row.difference) >= smallest if is_time else row.verdict is not TestVerdict.SAME:
+        if abs(row.difference) >= smallest if is_time else row.verdict is not DifferenceVerdict.SAME:
             yield row

@@ -11,8 +11,8 @@ from analyzer.differences.batches import batches
 from analyzer.differences.compare import compare
 from analyzer.differences.figures import COMPUTING, ITERATION, RUN_TIME, WAITING, Figure, FigureFamily, RunFigures
 from analyzer.differences.noise import (
+    DifferenceVerdict,
     SampleOrigin,
-    TestVerdict,
     compare_iterations,
     compare_repetitions,
     corrected,
@@ -120,7 +120,7 @@ def run(rng, *, iterations=64, ranks=4, scale=1.0, slow_rank=None, slow_call=Non
 
 
 def flagged(difference):
-    return any(row.verdict is TestVerdict.MORE for row in difference.rows)
+    return any(row.verdict is DifferenceVerdict.MORE for row in difference.rows)
 
 
 def test_no_false_alarms_from_iterations():
@@ -133,7 +133,9 @@ def test_runs_that_differ_a_little_in_all_their_iterations_are_no_alarm():
     rng = np.random.default_rng(12)
     pairs = [compare([run(rng, scale=1.03, spread=0.01)], [run(rng, spread=0.01)]) for _ in range(20)]
     assert not any(flagged(pair) for pair in pairs)
-    assert all(pair.run_time.verdict is TestVerdict.UNKNOWN and "less than 5%" in pair.run_time.why for pair in pairs)
+    assert all(
+        pair.run_time.verdict is DifferenceVerdict.UNKNOWN and "less than 5%" in pair.run_time.why for pair in pairs
+    )
 
 
 def test_no_false_alarms_from_repetitions():
@@ -151,9 +153,9 @@ def test_a_rank_that_computes_a_tenth_longer_is_found_alone(number):
     rng = np.random.default_rng(14)
     sides = [[run(rng, slow_rank=slow, between=0.004, spread=0.03) for _ in range(number)] for slow in (None, 2)]
     found = compare(*sides)
-    assert [row.figure.name for row in found.family_rows(FigureFamily.RANK) if row.verdict is TestVerdict.MORE] == [
-        "rank 2"
-    ]
+    assert [
+        row.figure.name for row in found.family_rows(FigureFamily.RANK) if row.verdict is DifferenceVerdict.MORE
+    ] == ["rank 2"]
     assert found.family_rows(FigureFamily.RANK)[0].relative == pytest.approx(0.1, abs=0.03)
 
 
@@ -162,7 +164,9 @@ def test_a_procedure_that_takes_a_tenth_longer_is_found_alone(number):
     rng = np.random.default_rng(15)
     sides = [[run(rng, slow_call=slow, between=0.002, spread=0.02) for _ in range(number)] for slow in (None, 3)]
     found = compare(*sides)
-    assert [row.figure for row in found.family_rows(FigureFamily.CALL) if row.verdict is TestVerdict.MORE] == [CALLS[3]]
+    assert [row.figure for row in found.family_rows(FigureFamily.CALL) if row.verdict is DifferenceVerdict.MORE] == [
+        CALLS[3]
+    ]
 
 
 def test_what_single_batches_vary_by_is_not_told_from_one_run_each():
@@ -170,7 +174,7 @@ def test_what_single_batches_vary_by_is_not_told_from_one_run_each():
     rng = np.random.default_rng(22)
     found = compare([run(rng, spread=0.25)], [run(rng, spread=0.25, scale=1.35)])
     unsure = [row for row in found.family_rows(FigureFamily.CALL) if row.p <= 0.05]
-    assert unsure and {row.verdict for row in unsure} == {TestVerdict.UNKNOWN}
+    assert unsure and {row.verdict for row in unsure} == {DifferenceVerdict.UNKNOWN}
     assert all("single batches" in row.why for row in unsure)
     assert spread(np.array([1.0, 2, 3, 4, 5, 1000])) == pytest.approx(1.5 / 0.6744897501960817)
 
@@ -181,7 +185,7 @@ def test_without_samples_nothing_is_told():
     bare = [RunFigures(one.file, one.command, 4, 4, one.values, one.by_rank) for one in bare]
     found = compare(bare[:1], bare[1:])
     assert found.basis is SampleOrigin.NONE
-    assert {row.verdict for row in found.rows} == {TestVerdict.UNKNOWN}
+    assert {row.verdict for row in found.rows} == {DifferenceVerdict.UNKNOWN}
 
 
 def test_other_iterations_are_no_samples_of_the_same():
@@ -202,9 +206,9 @@ def test_iterations_of_ranks_that_share_cpus_are_no_samples():
 def test_more_iterations_of_the_same_are_no_noise_and_no_slower_iteration():
     rng = np.random.default_rng(21)
     found = compare([run(rng, iterations=64)], [run(rng, iterations=192)])
-    assert found.run_time.verdict is TestVerdict.MORE and found.run_time.why == "192 iterations instead of 64"
+    assert found.run_time.verdict is DifferenceVerdict.MORE and found.run_time.why == "192 iterations instead of 64"
     assert found.run_time.p is None
-    assert found.row(ITERATION).verdict is TestVerdict.WITHIN
+    assert found.row(ITERATION).verdict is DifferenceVerdict.WITHIN
     nearly = compare([run(rng, iterations=64)], [run(rng, iterations=65)])
     assert not flagged(nearly)
 
