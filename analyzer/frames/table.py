@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analyzer.arguments import Natural, checked
 from analyzer.frames.blocks import Block, Coded, distinct, joined_blocks, length
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Table:
         """Return all rows in memory. Names (calls, regions, places, ...) are categories."""
         return _frame(joined_blocks(list(self.blocks())))
 
-    def head(self, rows: int = _SHOWN) -> pandas.DataFrame:
+    @checked
+    def head(self, rows: Natural = _SHOWN) -> pandas.DataFrame:
         """Return the first rows. No more of the run is read than they need."""
         found: list[Block] = []
         for block in self.blocks():
@@ -42,6 +44,7 @@ class Table:
                 break
         return _frame(joined_blocks(found)).head(rows)
 
+    @checked
     def to_parquet(self, path: str | os.PathLike[str]) -> int:
         """Write all rows as a Parquet file, row group by row group; returns how many. Needs pyarrow.
 

@@ -7,6 +7,7 @@ from functools import partial
 from html import escape
 from typing import Protocol, runtime_checkable
 
+from analyzer.arguments import Seconds, checks_arguments
 from analyzer.frames import events, findings
 from analyzer.frames.blocks import NS, Block
 from analyzer.frames.table import Table
@@ -36,6 +37,7 @@ class OpenRun(Protocol):
         """The trace."""
 
 
+@checks_arguments
 class Tables:
     """Tables of a run, as attributes. Nothing is read before a table is asked for its rows."""
 
@@ -47,8 +49,8 @@ class Tables:
     places: Table
 
     def __init__(
-        self, trace: Trace | OpenRun, begin_s: float = 0.0, end_s: float | None = None, *, in_iterations: bool = True,
-        iterations: Iterations | None = None,
+        self, trace: Trace | OpenRun, begin_s: Seconds = 0.0, end_s: Seconds | None = None, *,
+        in_iterations: bool = True, iterations: Iterations | None = None,
     ) -> None:  # fmt: skip
         """Describe the tables of a run.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from analyzer.arguments import Count, Natural, Range, Seconds, checks_arguments
@@ -9,6 +10,7 @@ from analyzer.errors import TracelibError
 from analyzer.interface.choices import (
     MachineArgument,
     MachineOptions,
+    PathArgument,
     SizeArgument,
     TimeArgument,
     configuration,
@@ -28,10 +30,13 @@ if TYPE_CHECKING:  # an analysis is imported when it is asked for
     from analyzer.results.critical_path import CriticalPathResult
     from analyzer.results.efficiency import EfficiencyResult
     from analyzer.results.hot import GapsResult, HotResult
+    from analyzer.results.loggp import LoggpResult
     from analyzer.results.moment import MomentResult
     from analyzer.results.profile import ProfileResult
+    from analyzer.results.representative import RepresentativeResult
     from analyzer.results.structure import StructureResult
     from analyzer.results.summary import SummaryResult
+    from analyzer.results.views import ViewsResult
     from analyzer.results.waits import WaitsResult
 
 Around = Annotated[int, Range(0, 1000)]
@@ -40,6 +45,10 @@ Kinds = Annotated[int, Range(1, 1000)]
 """Number of clusters."""
 Reach = Annotated[float, Range(0, is_open=True)]
 """Relative distance of bursts."""
+Steps = Annotated[int, Range(64, 1 << 22)]
+"""Number of steps of a series."""
+Bins = Annotated[int, Range(1, 10**6)]
+"""Number of intervals."""
 
 
 @checks_arguments
@@ -262,3 +271,71 @@ class Analyses(OpenedRun):
 
         self._check_choices("a moment", ranks="it is of one rank or of all", place="it has few calls; see around")
         return compute(self.trace, at_ns=round(at * 1e9), rank=rank, around=around)
+
+    def loggp(self) -> LoggpResult:
+        """Estimate latency and bandwidth of the network from the messages of the run (`analyze loggp`).
+
+        Raises:
+            TracelibError: The run does not know its places, and one was chosen.
+        """
+        from analyzer.results.loggp import compute
+
+        return compute(self.trace, self._host.team, place=self._place)
+
+    def representative(
+        self, *, metric: str | None = None, by: str | None = None, sweep: bool = False, steps: Steps = 1 << 13
+    ) -> RepresentativeResult:
+        """Find the shortest part of the run that stands for all of it (`analyze representative`).
+
+        Args:
+            metric: Metric of counters, such as "cycles/instructions". None: this one, else the first counter.
+            by: Another metric: its errors, too, and `sweep` clusters by it.
+            sweep: Whether errors of samples by k-means are found, for intervals of up to twice the period.
+            steps: Number of steps that the run is cut into.
+
+        Raises:
+            TracelibError: The run has no counters, or does not know when it computes.
+        """
+        from analyzer.results.representative import compute, series_in
+
+        self._check_choices("a representative part", ranks="counters of all ranks are added up",
+                            place="counters are of all that ranks compute")  # fmt: skip
+        return compute(*series_in(self.trace, self._host.team, steps), metric=metric, by=by, sweep=sweep)
+
+    def views(
+        self,
+        view: PathArgument,
+        *,
+        show: str | None = None,
+        level: str | None = None,
+        by: str | None = None,
+        statistic: str | None = None,
+        bins: Bins | None = None,
+        begin: Seconds = 0,
+        end: Seconds | None = None,
+    ) -> ViewsResult:
+        """Compute a number for each thread, rank or node over time, as Paraver's windows show it (`analyze views`).
+
+        Args:
+            view: Name of a view, such as "parallelism", or path of a .toml file. `analyze views --list` names them.
+            show: "rows" (sums), "profile" (over time) or "histogram". None: as the view says.
+            level: Rows: "thread", "task", "application", "cpu", "node" or "system". None: as the view says.
+            by: Another view, for a histogram by its values.
+            statistic: Statistic of the histogram: "time", "average value", "sends", ...
+            bins: Intervals of a profile. None: as the view says.
+            begin: Begin of the part that is looked at, seconds.
+            end: Its end, seconds. None: the end of the run.
+
+        Raises:
+            TracelibError: There is no such view, or the run does not have what it looks at.
+        """
+        from analyzer.results.views import LEVELS, SHOWS, chosen_view, compute
+        from analyzer.views.view_file import find_view
+
+        one_of("show", show, SHOWS)
+        one_of("level", level, LEVELS)
+        self._check_choices("a view", place="the filter of a view has a place")
+        name = os.fspath(view)
+        chosen = chosen_view(find_view(name), name, show, level, by, statistic)
+        begin_ns, end_ns = self._times(begin, end)
+        return compute(self.trace, chosen, begin_ns=begin_ns, end_ns=None if end is None else end_ns, bins=bins)

@@ -157,3 +157,12 @@ class OpenedRun:
         trace = open_trace(self._path, **self._opening)
         self._host.call_on_close(trace.close)
         yield trace, chosen_windows(self._host, trace)
+
+    def _times(self, begin: float | None, end: float | None) -> tuple[int, int]:
+        """Return the begin and the end of a part in ns. Raises TracelibError if nothing lies between them."""
+        first = round((begin or 0) * 1e9)
+        last = min(self.trace.duration_ns if end is None else round(end * 1e9), self.trace.duration_ns)
+        if not 0 <= first < last:
+            lasts = f"it lasts {self.trace.duration_ns / 1e9:.6g} s"
+            raise TracelibError(f"{self._path}: nothing lies between begin and end", lasts)
+        return first, last

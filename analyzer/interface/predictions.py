@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
 
@@ -10,6 +11,7 @@ from analyzer.errors import TracelibError
 from analyzer.interface.choices import (
     MachineArgument,
     MachineOptions,
+    PathArgument,
     RanksArgument,
     configuration,
     machine_choice,
@@ -21,9 +23,12 @@ from analyzer.interface.refusals import REPLAYS_CALLS, REPLAYS_RANKS
 from analyzer.results.open_part import ITERATION_REGION
 
 if TYPE_CHECKING:  # an analysis is imported when it is asked for
+    from analyzer.results.balance import BalanceResult
     from analyzer.results.limits import LimitsResult
+    from analyzer.results.monte_carlo import MonteCarloResult
     from analyzer.results.replay import ReplayResult
     from analyzer.results.sensitivity import SensitivityResult
+    from analyzer.results.validate import ValidateResult
     from analyzer.results.what_if import WhatIfResult
 
 
@@ -157,3 +162,109 @@ class Predictions(OpenedRun):
         return compute(
             self.trace, self._host.team, machine=chosen, factors=factors, within=within, sweeps=sweeps, jobs=jobs
         )
+
+    def balance(
+        self,
+        machine: MachineArgument | None = None,
+        *,
+        region: str | None = None,
+        now: PathArgument | None = None,
+        items: Count | None = None,
+        cpu_time: bool = False,
+        messages: bool = False,
+        **options: Unpack[MachineOptions],
+    ) -> BalanceResult:
+        """Propose who should compute how much, and predict what that gains (`analyze balance`).
+
+        Args:
+            machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: the machine of the run.
+            region: What is shared: computation in this region. None: all.
+            now: Path of the plan that the run followed. None: equal shares.
+            items: Number of whole items that are shared. None: any fraction.
+            cpu_time: Whether speeds are by CPU time, without what others took of the CPUs.
+            messages: Whether what a rank sends grows with its share, too.
+            options: Parameters of the machine (`MachineOptions`).
+
+        Returns:
+            The plan; `save` writes it for `tracelib.balance`.
+
+        Raises:
+            TracelibError: There is no such region, or the plan is not one of this run.
+        """
+        from analyzer.results.balance import compute
+
+        self._check_choices("a replay", ranks=REPLAYS_RANKS, place=REPLAYS_CALLS)
+        found = compute(
+            self._with_region(region), self._host.team, choice=machine_choice(machine, options), region=region,
+            now=None if now is None else os.fspath(now), items=items, cpu_time=cpu_time, messages=messages,
+        )  # fmt: skip
+        self._host.mention([found.incomplete] if found.incomplete else [])
+        return found
+
+    def monte_carlo(
+        self,
+        vary: str | tuple[str, ...] = (),
+        *,
+        samples: Count = 100,
+        design: str = "random",
+        until: Share | None = None,
+        machine: MachineArgument | None = None,
+        jobs: Count | None = None,
+        **options: Unpack[MachineOptions],
+    ) -> MonteCarloResult:
+        """Predict how the time spreads where the machine is not known exactly (`analyze monte-carlo`).
+
+        Args:
+            vary: Parameter and its values, or several: "latency=1us..100us", "speed=gaussian:1,0.1".
+            samples: Number of machines that are drawn; with `until` the most.
+            design: How they are drawn: "random", "latin" or "sobol".
+            until: Stop when the mean time is known to this share, such as 0.01. None: draw all.
+            machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: an ideal one, as `options` change it.
+            jobs: Number of replays at once. None: one for each CPU.
+            options: Parameters of the machine (`MachineOptions`).
+
+        Raises:
+            TracelibError: Nothing is random, there is no such parameter, or calls of the run were not recorded.
+        """
+        from analyzer.montecarlo.distribution import DESIGNS
+        from analyzer.results.monte_carlo import Draw, check_random, check_until, compute, opened, variations
+
+        one_of("design", design, list(DESIGNS))
+        self._check_choices("a replay", ranks=REPLAYS_RANKS, place=REPLAYS_CALLS)
+        draw = Draw(variations((vary,) if isinstance(vary, str) else vary), samples, design, jobs)
+        chosen = configuration(machine, options).alone
+        check_random(chosen, draw)
+        if until is not None:
+            check_until(draw)
+        self.trace  # noqa: B018, raises where the run is closed
+        with opened(self._host, [self._path], chosen) as runs:
+            found = compute(self._host, runs, chosen, draw, until=until)
+        assert found is not None  # this process leads its team
+        return found
+
+    def validate(
+        self,
+        against: PathArgument,
+        *,
+        untraced_s: Factor | None = None,
+        machine: MachineArgument | None = None,
+        **options: Unpack[MachineOptions],
+    ) -> ValidateResult:
+        """Replay the run on the machine of another one, and say how good the prediction is (`analyze validate`).
+
+        Args:
+            against: Path of the run that is predicted: the same program with the same number of ranks.
+            untraced_s: How long that run takes without the tracer, seconds. None: it is not known.
+            machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: the machine of the run `against`.
+            options: Parameters of the machine (`MachineOptions`).
+
+        Raises:
+            TracelibError: One of the runs cannot be replayed, or they have different numbers of ranks.
+        """
+        from analyzer.results.validate import compute
+
+        self.trace  # noqa: B018, raises where the run is closed
+        if self.is_part:
+            raise TracelibError("a prediction is compared for whole runs", "open the run without choices")
+        chosen = machine_choice(machine, options)
+        return compute(self._host, [self._path], os.fspath(against), choice=chosen, untraced_s=untraced_s)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from analyzer.arguments import Count, Seconds, checks_arguments
 from analyzer.errors import TracelibError
-from analyzer.interface.choices import IterationArgument, PathArgument, iteration_choice
+from analyzer.interface.choices import IterationArgument, PathArgument, iteration_choice, one_of
 from analyzer.interface.opened_run import OpenedRun
 from analyzer.interface.refusals import REPLAYS_CALLS, REPLAYS_RANKS
 from analyzer.results.open_part import chosen_loop, iterations_in
 
 if TYPE_CHECKING:  # an analysis is imported when it is asked for
     from analyzer.results.cut import CutResult
+    from analyzer.results.pack import PackResult
 
 
 @checks_arguments
@@ -164,10 +165,66 @@ class WrittenFiles(OpenedRun):
         self._host.mention(dimemas_notes(self.trace, written))
         return written.path
 
-    def _times(self, begin: float | None, end: float | None) -> tuple[int, int]:
-        first = round((begin or 0) * 1e9)
-        last = min(self.trace.duration_ns if end is None else round(end * 1e9), self.trace.duration_ns)
-        if not 0 <= first < last:
-            lasts = f"it lasts {self.trace.duration_ns / 1e9:.6g} s"
-            raise TracelibError(f"{self._path}: nothing lies between begin and end", lasts)
-        return first, last
+    def export(
+        self,
+        output: PathArgument | None = None,
+        *,
+        to: str = "perfetto",
+        tables: str | tuple[str, ...] = (),
+        iterations: bool = False,
+        force: bool = False,
+    ) -> list[Path]:
+        """Write the run for Perfetto, Chrome, pandas, R or Vampir (`analyze export`).
+
+        Args:
+            output: Name of the files, with or without ending, or a folder. None: beside the run.
+            to: "perfetto", "chrome", "parquet" or "otf2".
+            tables: Parquet: name of a table, or several. Empty: all.
+            iterations: Parquet: whether there is a table of iterations, and a column in the others.
+            force: Whether existing files are replaced that are none of this kind.
+
+        Returns:
+            Paths of the files.
+
+        Raises:
+            TracelibError: A file cannot be written.
+        """
+        from analyzer.frames.tables import TABLES
+        from analyzer.results.export import ENDINGS, export
+        from analyzer.results.output_files import output_base
+
+        names = (tables,) if isinstance(tables, str) else tables
+        one_of("to", to, list(ENDINGS))
+        for name in names:
+            one_of("tables", name, list(TABLES))
+        if (names or iterations) and to != "parquet":
+            raise TracelibError("tables and iterations are for Parquet", 'to="parquet"')
+        self._check_choices("an export", place="it has all calls")
+        wanted = self._host.wanted
+        found = iterations_in(self.trace, self._host) if wanted and wanted.is_part else None
+        base = output_base(Path(self._path), None if output is None else os.fspath(output), (ENDINGS[to],))
+        written = export(
+            self.trace, base, to, self._host, tables=names, in_iterations=iterations, iterations=found, force=force
+        )
+        return [path for path, _ in written]
+
+    def pack(self, output: PathArgument | None = None, *, codec: str = "gzip", force: bool = False) -> PackResult:
+        """Write the run as one compressed file, to keep or to send (`analyze pack`).
+
+        Args:
+            output: Name of the file, or a folder. None: NAME-packed.h5 beside the run.
+            codec: How rows are compressed: "gzip", ...
+            force: Whether an existing file is replaced.
+
+        Raises:
+            TracelibError: The file exists, or the run is not of tracelib.
+        """
+        from analyzer.results.pack import compute
+        from analyzer.writers.hdf5_groups import CODECS
+
+        one_of("codec", codec, list(CODECS))
+        self.trace  # noqa: B018, raises where the run is closed
+        if self.is_part:
+            raise TracelibError("a packed run has all of its ranks and calls", "open the run without choices")
+        name = None if output is None else os.fspath(output)
+        return compute(self._path, self._host, output=name, codec=codec, force=force)

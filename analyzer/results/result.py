@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pandas
     from rich.console import Console, RenderableType
 
+_FILES = ("files", "written")
+"""Keys of lists of files."""
 _WIDTH = 80
 """Columns of a result's text, as of a command that writes into a pipe."""
 
@@ -75,11 +77,11 @@ class Result(ABC):
         tables: dict[str, list[dict[str, Any]]] = {"summary": []}
         for run in runs:
             single: dict[str, Any] = {}
-            for name, value in _flat(run):
+            for name, value in flat(run):
                 if _is_table(value):
                     of_run = {"file": run["file"]} if len(runs) > 1 and "file" in run else {}
-                    tables.setdefault(name, []).extend(of_run | dict(_flat(row)) for row in value)
-                elif value == []:
+                    tables.setdefault(name, []).extend(of_run | dict(flat(row)) for row in value)
+                elif value == [] and name not in _FILES:
                     tables.setdefault(name, [])
                 else:
                     single[name] = value
@@ -130,10 +132,10 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, Mapping) for row in value)
 
 
-def _flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     """Yield values by name; names inside others are joined by dots."""
     for key, value in data.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{key}.")
+            yield from flat(value, f"{before}{key}.")
         else:
             yield f"{before}{key}", value

@@ -12,6 +12,7 @@ from pathlib import Path
 import analyzer
 import analyzer.results
 from analyzer.interface.choices import MachineOptions, ScalingOptions
+from analyzer.interface.frames import TableOptions
 from analyzer.results.result import Result
 
 BASE = ("to_dict(", "print(", "to_pandas(", "table_names ")
@@ -54,7 +55,7 @@ def lines():
             yield f"analyzer.{name}"
         if name in ("Run", "Tables"):
             yield from members(value)
-    for options in (MachineOptions, ScalingOptions):
+    for options in (MachineOptions, ScalingOptions, TableOptions):
         yield options.__name__
         yield from (f"    {name}: {kind.__forward_arg__}" for name, kind in options.__annotations__.items())
     yield "Result"

@@ -170,39 +170,17 @@ def _of_file(
 def _of_run(
     session: Session, trace: Trace, choice: MachineChoice, asked: dict, output: str | None, as_json: bool
 ) -> None:
-    from analyzer.balance.plans import load_plan, parts_of, save_plan
-    from analyzer.balance.traced_run import propose
-    from analyzer.report import balance as report
-    from analyzer.report.words.left_out import left_out_text
-    from analyzer.results.machine_choice import replaying
+    from analyzer.results.balance import compute
 
-    with session.step("Replaying"), replaying(trace, session.team):
-        known = choice.known(trace, session.team)
-        on = known or choice.or_ideal()
-        now = parts_of(load_plan(asked["now"], trace.size), asked["items"]) if asked["now"] else None
-        found = propose(
-            trace,
-            on,
-            session.team,
-            region=asked["region"],
-            now=now,
-            cpu_time=asked["cpu_time"],
-            messages=asked["messages"],
-        )
-    incomplete = left_out_text(found, on)
-    session.mention([f"{Path(trace.path).name}: {incomplete}"] if incomplete else [])
-    machine = choice.file or ("an ideal machine" if known is None else "the machine of the run")
-    shown = report.BalanceReport(
-        trace.path, found, asked["items"], asked["region"], asked["cpu_time"], machine, incomplete
-    )
+    names = ("region", "now", "items", "cpu_time", "messages")
+    with session.step("Replaying"):
+        result = compute(trace, session.team, choice=choice, **{name: asked[name] for name in names})
+    session.mention([f"{Path(trace.path).name}: {result.incomplete}"] if result.incomplete else [])
     if output and session.speaks:
-        save_plan(found.plan, output)
-    if as_json:
-        session.print_json(report.proposal_json(shown))
-    elif not session.quiet:
-        session.print(lambda console: report.print_proposal(shown, console))
-        if output:
-            session.say(f"\nWritten: {output}; next: TRACELIB_PLAN={output}, or analyze replay --shares {output}")
+        result.save(output)
+    session.show(result)
+    if output and not as_json:
+        session.say(f"\nWritten: {output}; next: TRACELIB_PLAN={output}, or analyze replay --shares {output}")
 
 
 def _of_models(session: Session, path: str, asked: dict, output: str | None, as_json: bool) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from analyzer.commands.command import Alone, Refuses, command
 from analyzer.commands.shared.options import LazyChoice
-from analyzer.commands.shared.outputs import stem
 from analyzer.commands.shared.session import Session
-from analyzer.errors import TracelibError
-from analyzer.report.words.units import plural, size
 
 
 @command(
@@ -36,36 +31,8 @@ def pack(session: Session, file: str, codec: str, output: str | None, force: boo
     It holds the same tables with the same values, opens in plain h5py, and every command of analyze reads it
     as it reads run.h5. The original is left as it is.
     """
-    from analyzer.opening import foreign_trace
-    from analyzer.writers.packed import pack_run
+    from analyzer.results.pack import compute
 
-    path = Path(output) if output else Path(file).parent / f"{stem(Path(file))}-packed.h5"
-    if path.is_dir():
-        path /= f"{stem(Path(file))}-packed.h5"
     if session.speaks:
-        if path.exists() and not force:
-            raise TracelibError(f"{path} exists", "name another output with -o, or use --force")
-        if path.exists() and path.samefile(file):
-            raise TracelibError(f"{path} is the run that is read", "name another output with -o NAME")
-        if said := foreign_trace(file):
-            raise TracelibError(
-                f"{file}: traces of {said} are not packed, only runs of tracelib", "compress it with gzip or tar"
-            )
-        with session.step(f"Writing {path}"):
-            packed = pack_run(file, path, codec)
-        if session.as_json:
-            session.print_json(
-                {
-                    "path": str(path),
-                    "ranks": packed.ranks,
-                    "calls": packed.calls,
-                    "bytes": packed.size_bytes,
-                    "bytes_before": packed.before_bytes,
-                    "bytes_per_call": packed.bytes_a_call,
-                }
-            )
-        else:
-            before, after = size(packed.before_bytes), size(packed.size_bytes)
-            calls = f"{plural(packed.calls, 'call')} in {after}, {packed.bytes_a_call:.1f} bytes a call"
-            session.say(f"{path}: {calls} ({before} before)")
+        session.show(compute(file, session, output=output, codec=codec, force=force))
     session.team.barrier()

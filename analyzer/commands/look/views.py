@@ -105,12 +105,13 @@ def views_command(
         raise click.UsageError("--by and --statistic are for --show histogram")
     if session.speaks:
         from analyzer.report.views.shown import asked_of
+        from analyzer.results.views import chosen_view
         from analyzer.trace.trace import unknown_computing
         from analyzer.views.view_file import find_view
 
         found = [(name, find_view(name)) for name in names]
         found += [(view.view.name, view) for view in _of_cfg(session, cfg)] if cfg else []
-        views = [_chosen(view, name, show, level, by, statistic) for name, view in found]
+        views = [chosen_view(view, name, show, level, by, statistic) for name, view in found]
         if len(views) > 1 and (csv or picture):
             raise click.UsageError(f"--csv and --picture take one view: there are {len(views)}")
         traces: list[Trace] = []
@@ -157,27 +158,6 @@ def _print_library(session: Session, *, as_json: bool) -> None:
         session.print_json(known)
     else:
         session.print(lambda console: print_library(known, console))
-
-
-def _chosen(
-    found: ViewFile, name: str, show: str | None, level: str | None, by: str | None, statistic: str | None
-) -> ViewFile:
-    """Return a view with the changes that the command line asks for."""
-    from analyzer.views.tabulated import PARTNER
-    from analyzer.views.view import View
-    from analyzer.views.view_file import find_view
-
-    if level and isinstance(found.view, View):
-        found = replace(found, view=replace(found.view, level=level))
-    elif level:
-        raise TracelibError(f"{name}: --level is for a view that is not made of others", "", 2)
-    table = found.table
-    if by:
-        partners = by == PARTNER
-        table = replace(table, control=None if partners else find_view(by).view, partners=partners)
-    if statistic:
-        table = replace(table, statistic=statistic)
-    return replace(found, table=table, show=show or ("histogram" if by or statistic else found.show))
 
 
 def _show(

@@ -181,4 +181,4 @@ def loggp(
         raise TracelibError(f"{file} is not a measurement of the network", "leave out --pair")
     from analyzer.commands.network._ways import time_messages
 
-    time_messages(session, file, session.choice, place, output, force, session.as_json)
+    time_messages(session, file, session.choice, place, output, force)

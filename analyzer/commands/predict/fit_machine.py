@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,10 @@ from analyzer.commands.shared.study import output_options, study_options
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.commands.shared.study import Draw, Traced
     from analyzer.machine.cfg import MachineConfiguration
     from analyzer.machine.description import Machine
     from analyzer.montecarlo.fit import FoundMachine
+    from analyzer.results.monte_carlo import Draw, Traced
 
 ENDINGS = (".toml", ".png", ".samples.jsonl")
 
@@ -68,9 +69,10 @@ def fit_machine(
 
     With -o, a study that was interrupted goes on where it stopped. `mpirun -n N analyze fit-machine` shares the work.
     """
-    from analyzer.commands.shared.study import eager_of, numbers, opened, studied
+    from analyzer.commands.shared.study import numbers, says_when_ended
     from analyzer.montecarlo.fit import FitTarget, fit
     from analyzer.report.fit_machine import MachineFit, fit_json, print_fit
+    from analyzer.results.monte_carlo import eager_of, opened, studied
 
     if not draw.varied:
         raise TracelibError("nothing is varied", "name parameters: --vary latency=1us..100us")
@@ -80,7 +82,8 @@ def fit_machine(
     with opened(session, files, machine) as runs:
         base = _checked(runs, output, force) if output and session.speaks else None
         journal = base.with_name(f"{base.name}.samples.jsonl") if base else None
-        with studied(session, runs, machine, draw, journal, force) as staff:
+        guard = partial(says_when_ended, journal)
+        with studied(session, runs, machine, draw, journal, force, guard) as staff:
             if staff is None:
                 return
             measured = [x * 1e9 for x in told] if told else [_measured(run) for run in runs]

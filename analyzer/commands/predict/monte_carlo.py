@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,9 @@ from analyzer.commands.shared.study import output_options, study_options
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.commands.shared.study import Draw, Traced
     from analyzer.machine.cfg import MachineConfiguration
     from analyzer.montecarlo.samples import MachineSamples
+    from analyzer.results.monte_carlo import Draw, Traced
 
 MOST = 10_000
 """Most machines that are drawn with --until."""
@@ -62,58 +63,28 @@ def monte_carlo(
 
     With -o, a study that was interrupted goes on where it stopped. `mpirun -n N analyze monte-carlo` shares the work.
     """
-    from analyzer.commands.shared.study import eager_of, opened, studied
-    from analyzer.montecarlo.distribution import points
-    from analyzer.montecarlo.samples import replayed
-    from analyzer.montecarlo.spread import replayed_until
-    from analyzer.report.monte_carlo import MonteCarloReport, print_spread, spread_json
+    from analyzer.commands.shared.study import says_when_ended
+    from analyzer.results.monte_carlo import check_random, check_until, compute, opened, with_files
 
     machine = configuration.alone
-    if not draw.varied and not _is_random(machine):
-        raise TracelibError(
-            "nothing is random", "vary a parameter (--vary latency=1us..100us), or name a machine with random values"
-        )
-    share = _share(until, draw) if until is not None else None
-    most = MOST if share is not None and not _given("samples") else draw.samples
+    check_random(machine, draw)
+    if until is not None:
+        check_until(draw)
+        draw = draw if _given("samples") else replace(draw, samples=MOST)
+    share = _share(until) if until is not None else None
     with opened(session, files, machine) as runs:
         base = _checked(runs, output, force) if output and session.speaks else None
         journal = base.with_name(base.name + _JOURNAL) if base else None
-        with studied(session, runs, machine, draw, journal, force) as staff:
-            if staff is None:
-                return
-            cube = points(draw.design, most, len(draw.varied), machine.seed & (2**64 - 1))
-            asked = (staff, draw.varied, cube, range(machine.seed, machine.seed + most))
-            samples = replayed(*asked) if share is None else replayed_until(*asked, share)
-        measured = [run.measured_ns for run in runs]
-        written = _write(samples, files, base) if base else []
-        written += [journal] if journal else []
-        eager = eager_of(runs, machine, draw)
-        found = MonteCarloReport(
-            files=files,
-            measured_ns=measured,
-            cpu_time=[run.cpu_time for run in runs],
-            samples=samples,
-            design=draw.design,
-            seed=machine.seed,
-            written=written,
-            eager=eager,
-            incomplete=[run.incomplete for run in runs],
-            until=share,
-        )
-    if session.as_json:
-        session.print_json(spread_json(found))
-    elif not session.quiet:
-        session.print(lambda console: print_spread(found, console))
+        guard = partial(says_when_ended, journal)
+        result = compute(session, runs, machine, draw, until=share, journal=journal, anew=force, guard=guard)
+        if result is None:
+            return
+        written = _write(result._report.samples, files, base) if base else []
+        session.show(with_files(result, [*written, *([journal] if journal else [])]))
 
 
-def _share(text: str, draw: Draw) -> float:
+def _share(text: str) -> float:
     """Return the value of --until as a share: 0.01 for 1%. Raises TracelibError."""
-    from analyzer.montecarlo.distribution import LATIN
-
-    if draw.design == LATIN:
-        raise TracelibError(
-            "a Latin hypercube needs a fixed number of machines", "leave out --until, or use --design random or sobol"
-        )
     try:
         percent = float(text.strip().removesuffix("%"))
     except ValueError:
@@ -126,17 +97,6 @@ def _share(text: str, draw: Draw) -> float:
 def _given(option: str) -> bool:
     """Return True if the user gave this option."""
     return click.get_current_context().get_parameter_source(option) is not ParameterSource.DEFAULT
-
-
-def _is_random(part: object) -> bool:
-    """Return True if a machine or a part of it has a distribution."""
-    from analyzer.machine.description import ExponentialNumber, GaussianNumber, UniformNumber
-
-    if isinstance(part, UniformNumber | GaussianNumber | ExponentialNumber):
-        return True
-    if isinstance(part, tuple):
-        return any(map(_is_random, part))
-    return is_dataclass(part) and any(_is_random(getattr(part, field.name)) for field in fields(part))
 
 
 def _pictures(base: Path, runs: int) -> list[Path]:

@@ -91,7 +91,7 @@ def representative_command(
         _estimate(session, file, full, session.as_json)
     else:
         path = _checked(picture, file, force) if picture else None
-        _analyse(session, file, metric, by, sweep, steps, path, session.as_json)
+        _analyse(session, file, metric, by, sweep, steps, path)
 
 
 def _checked(picture: str, file: str, force: bool) -> Path:
@@ -104,42 +104,23 @@ def _checked(picture: str, file: str, force: bool) -> Path:
 
 
 def _analyse(
-    session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, picture: Path | None,
-    as_json: bool,
-) -> None:  # fmt: skip
-    from analyzer.report.representative import RepresentativeReport, analysed_json, analysed_tables
-    from analyzer.representative.series import default_metric, metric_of
-    from analyzer.representative.subset import lengths, representative, typical_iteration
+    session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, picture: Path | None
+) -> None:
+    from analyzer.results.representative import compute
 
-    series, iterations = _series(session, file, steps)
-    main = metric_of(series, metric or default_metric(series))
-    other = metric_of(series, by) if by else None
-    metrics = (main, *([other] if other else []))
-    subset = representative(main.values())
-    if subset is None and iterations is not None:
-        subset = typical_iteration(iterations, len(series))
-    swept = None
-    if sweep and subset:
-        from analyzer.representative.sampling import sweep as errors_of_sweep
-
-        swept = tuple(errors_of_sweep(main, other or main, min(2 * subset.length, len(series))))
-    found = RepresentativeReport(series, metrics, subset, tuple(lengths(subset, metrics)) if subset else (), swept)
+    result = compute(*_series(session, file, steps), metric=metric, by=by, sweep=sweep)
     if picture and session.speaks:
         from analyzer.report.pictures.representative import draw_representative
 
-        draw_representative(found, picture)
-    if as_json:
-        session.print_json(analysed_json(found))
-    elif not session.quiet:
-        session.print_tables(analysed_tables(found))
+        draw_representative(result._report, picture)
+    session.show(result)
 
 
 def _series(session: Session, file: str, steps: int) -> tuple[StepSeries, np.ndarray | None]:
     """Return the series, and where the iterations of a run begin and end in it, in steps; None: it has none."""
     from analyzer.opening import open_trace
-    from analyzer.replay.section import section_bounds
-    from analyzer.representative.plan import passes
-    from analyzer.representative.series import read_series, series_of_run
+    from analyzer.representative.series import read_series
+    from analyzer.results.representative import series_in
     from analyzer.trace.trace import check_computing
 
     if Path(file).suffix in _SERIES:
@@ -147,13 +128,7 @@ def _series(session: Session, file: str, steps: int) -> tuple[StepSeries, np.nda
     with closing(open_trace(file, session.team)) as trace:
         check_computing(trace)
         session.mention_problems(trace)
-        begin, end = section_bounds(trace, session.team)
-        if end.max() <= begin.min():
-            raise TracelibError(f"{file}: nothing lies between MPI_Init and MPI_Finalize")
-        first = int(begin.min())
-        series = series_of_run(trace, first, int(end.max()), steps)
-        edges = session.team.bcast(passes(trace) if session.team.rank == 0 else None)
-        return series, None if edges is None else (edges - first) / series.step
+        return series_in(trace, session.team, steps)
 
 
 def _plan(

@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 
+import pandas
 import public_names
 import pytest
 
@@ -27,6 +28,11 @@ METHODS = {
     "limits": lambda run: run.limits("ideal", quick=True, latency="2us"),
     "what-if": lambda run: run.what_if(machine="ideal", top=2),
     "sensitivity": lambda run: run.sensitivity("latency=1us..5us", machine="ideal"),
+    "balance": lambda run: run.balance("ideal", items=100),
+    "loggp": lambda run: run.loggp(),
+    "monte-carlo": lambda run: run.monte_carlo("latency=1us..100us", samples=4, bandwidth="1GB/s"),
+    "representative": lambda run: run.representative(steps=512),
+    "views": lambda run: run.views("parallelism", show="histogram"),
 }
 OPTIONS = {
     "look": ["-q"],
@@ -41,6 +47,10 @@ OPTIONS = {
     "limits": ["--machine", "ideal", "--quick", "--latency", "2us"],
     "what-if": ["--machine", "ideal", "--top", "2"],
     "sensitivity": ["--factor", "latency=1us..5us", "--machine", "ideal"],
+    "balance": ["--machine", "ideal", "--items", "100"],
+    "monte-carlo": ["--vary", "latency=1us..100us", "-n", "4", "--bandwidth", "1GB/s"],
+    "representative": ["--steps", "512"],
+    "views": ["--view", "parallelism", "--show", "histogram"],
 }
 WRITTEN = {"schema", "version", "files", "written", "picture"}
 """Keys of a command that writes files, and of the form of its JSON."""
@@ -176,6 +186,31 @@ def test_what_is_written(folder, run, tmp_path):
     with analyzer.open(run.to_dimemas(tmp_path / "y.dim")) as program:
         assert program.ranks == 4 and program.duration_s == 0 and program.replay().to_dict()["predicted_s"] > 0
     assert run.report(tmp_path / "page.html").read_text().startswith("<!doctype html>")
+
+
+def test_what_is_written_for_other_tools(run, tmp_path):
+    for to, name in [("perfetto", "x.pftrace"), ("chrome", "x.json"), ("otf2", "traces.otf2")]:
+        (path,) = run.export(tmp_path / "x", to=to)
+        assert path.name == name and path.stat().st_size > 0
+    (path,) = run.export(tmp_path / "x", to="parquet", tables="messages")
+    assert len(pandas.read_parquet(path)) == len(run.messages.to_pandas())
+    packed = run.pack(tmp_path / "packed.h5")
+    assert packed.bytes_after < packed.bytes_before
+    with analyzer.open(packed.path) as same, analyzer.open(tmp_path / "x-otf2" / "traces.otf2") as archive:
+        assert (
+            len(same.calls.to_pandas()) == len(run.calls.to_pandas()) == len(archive.calls.to_pandas()) == packed.calls
+        )
+
+
+def test_a_prediction_is_validated_against_another_run(folder, run, capsys):
+    found = run.validate(folder / "other" / "run.h5")
+    command = said(capsys, "validate", run.path, "--against", str(folder / "other" / "run.h5"), "--json")
+    assert found.to_dict() == without(json.loads(command))
+
+
+def test_a_plan_is_saved(run, tmp_path):
+    run.balance("ideal").save(tmp_path / "x.plan")
+    assert (tmp_path / "x.plan").read_text().startswith("tracelib-plan ")
 
 
 def test_a_closed_run(folder):
