@@ -31,7 +31,7 @@ class Option(click.Option):
         return {text.split()[0]: (now, *text.split()[1:]) for text in self.old}
 
 
-class Command(click.Command):
+class TracelibCommand(click.Command):
     """A command with a page of common options (--help), and one of all options (--help-all)."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

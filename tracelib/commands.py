@@ -13,7 +13,7 @@ import click
 from tracelib import counters as counting
 from tracelib import doctor as doctors
 from tracelib import launchers, recovery, run_command, settings
-from tracelib.command_line import Command, Option
+from tracelib.command_line import Option, TracelibCommand
 from tracelib.errors import TracelibError, drop_output
 from tracelib.left_buffers import remove_unowned
 from tracelib.period import period_ns
@@ -45,7 +45,7 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@commands.command(cls=Command)
+@commands.command(cls=TracelibCommand)
 @click.option("--include", is_flag=True, help="Print the folder of tracelib.h and tracelib.f90 instead.")
 def lib(include: bool) -> None:
     """Print the path of libtrace.so.
@@ -67,7 +67,7 @@ def lib(include: bool) -> None:
         )
 
 
-@commands.command(cls=Command, context_settings=COMMAND_SETTINGS)
+@commands.command(cls=TracelibCommand, context_settings=COMMAND_SETTINGS)
 @click.option("-o", "--output", default="run.h5", show_default=True, metavar="PATH", help="Name of the result.")
 @click.option("-f", "--force", is_flag=True, help="Replace an existing result.")
 @click.option(
@@ -155,7 +155,7 @@ def run(
     return code
 
 
-@commands.command(cls=Command, context_settings=COMMAND_SETTINGS)
+@commands.command(cls=TracelibCommand, context_settings=COMMAND_SETTINGS)
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def doctor(as_json: bool, command: tuple[str, ...]) -> int:
@@ -180,7 +180,7 @@ def doctor(as_json: bool, command: tuple[str, ...]) -> int:
     return 1 if any(finding.verdict == "problem" for finding in findings) else 0
 
 
-@commands.command(cls=Command)
+@commands.command(cls=TracelibCommand)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 @click.argument("run", required=False)
@@ -227,7 +227,7 @@ def _recover_all(as_json: bool, quiet: bool) -> int:
     return int(done.incomplete)
 
 
-@commands.command(cls=Command)
+@commands.command(cls=TracelibCommand)
 @click.option("--json", "as_json", is_flag=True, help="Print the counters as JSON.")
 @click.argument("names", nargs=-1)
 def counters(as_json: bool, names: tuple[str, ...]) -> int:
@@ -250,7 +250,7 @@ def counters(as_json: bool, names: tuple[str, ...]) -> int:
     return 0 if any(counter.counts for counter in found) else 1
 
 
-@commands.command(cls=Command)
+@commands.command(cls=TracelibCommand)
 @click.option(
     "-o", "--output", metavar="PATH", show_default="SRC.cll.c", help="Name of the translation; its header is beside it."
 )
@@ -280,7 +280,7 @@ def call(output: str | None, force: bool, quiet: bool, src: str) -> None:
             click.echo(line)
 
 
-@commands.command("drivers", cls=Command)
+@commands.command("drivers", cls=TracelibCommand)
 @click.argument("words", nargs=-1, metavar="[NAME MOMENT EXPERIMENT]")
 def drivers_command(words: tuple[str, ...]) -> None:
     """List the drivers, or ask one.

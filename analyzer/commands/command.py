@@ -172,7 +172,7 @@ class NamesFormats(click.Command):
         self.help = text
 
 
-class Command(NamesFormats, command_line.Command):
+class Command(NamesFormats, command_line.TracelibCommand):
     """A command of `analyze`."""
 
     spec: Spec

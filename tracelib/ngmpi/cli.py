@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from tracelib.collectives.options import collective_options, design_of
-from tracelib.command_line import Command, Option
+from tracelib.command_line import Option, TracelibCommand
 from tracelib.errors import TracelibError
 from tracelib.ngmpi import config, options
 from tracelib.ngmpi.plan import MOST_BYTES
@@ -54,7 +54,7 @@ class _Ranks(click.ParamType):
         return tuple(map(int, words))
 
 
-@click.command(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=TracelibCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "-o",
     "--output",

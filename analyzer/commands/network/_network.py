@@ -25,7 +25,7 @@ _CLUSTERS = ".clusters.png"
 
 
 @dataclass(frozen=True)
-class Network:
+class MeasuredNetwork:
     """One kind of pair: its estimates, by the detectors asked for, and how its pairs differ."""
 
     where: str
@@ -62,7 +62,7 @@ def model_network(
         session.print(lambda console: _print(measurement, networks, collectives, written, console))
 
 
-def _write(network: Network, base: Path, options: EstimateOptions) -> list[Path]:
+def _write(network: MeasuredNetwork, base: Path, options: EstimateOptions) -> list[Path]:
     """Write model and picture of the first detector, and the clusters of the thesis's detector. Return the files."""
     from analyzer.network_measurement.intervals import detectors
     from analyzer.report.network import PLACES
@@ -107,7 +107,7 @@ def _network(
     names: tuple[str, ...],
     pair: tuple[int, int] | None,
     options: EstimateOptions,
-) -> Network:
+) -> MeasuredNetwork:
     import numpy as np
 
     from analyzer.network_measurement.estimate import compared_pairs, estimates
@@ -117,11 +117,11 @@ def _network(
     about = {"where": where, "pairs": ranks, "file": Path(measurement.path).name}
     about |= {name: measurement.attributes[name] for name in ("mpi", "date") if name in measurement.attributes}
     found = estimates(rows, names, options, about)
-    return Network(where, found, compared_pairs(found[0], measurement.ranks))
+    return MeasuredNetwork(where, found, compared_pairs(found[0], measurement.ranks))
 
 
 def _print(
-    measurement: NetworkMeasurement, networks: list[Network],
+    measurement: NetworkMeasurement, networks: list[MeasuredNetwork],
     collectives: Mapping[str, CollectiveComparison], written: list[Path],
     console: Console,
 ) -> None:  # fmt: skip
