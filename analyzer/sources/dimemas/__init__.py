@@ -23,6 +23,19 @@ def _open(path: Path, _team: Team, options: ReadOptions) -> Trace:
     return open_dim(path, options.choice)
 
 
+def _write_example(folder: Path) -> str:
+    """Write a trace in which task 0 computes 1 ms and sends 100 bytes to task 1."""
+    lines = [
+        '#DIMEMAS:"example":0:2(1,1),1',
+        "d:1:1:2:0:1",
+        "1:0:0:0.001",
+        "2:0:0:1:0:100:7:1:0",
+        "3:1:0:0:0:100:7:1:0",
+    ]
+    (folder / "example.dim").write_text("\n".join([*lines, ""]))
+    return "example.dim"
+
+
 SOURCE = Source(
     name="dimemas",
     title="Dimemas",
@@ -30,5 +43,6 @@ SOURCE = Source(
     endings=(".dim", ".dim.gz"),
     recognises=_recognises,
     open=_open,
+    example=_write_example,
     chooses_ranks=True,
 )

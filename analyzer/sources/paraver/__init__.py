@@ -23,6 +23,14 @@ def _open(path: Path, team: Team, options: ReadOptions) -> Trace:
     return open_prv(path, team, options.choice)
 
 
+def _write_example(folder: Path) -> str:
+    """Write a trace in which task 1 computes 1000 ns and sends 100 bytes to task 2."""
+    lines = ["#Paraver (28/11/2026 at 00:00):1500_ns:0:1:2(1:0,1:0)", "1:0:1:1:1:0:1000:1", "1:0:1:2:1:0:1500:1"]
+    lines.append("3:0:1:1:1:1000:1000:0:1:2:1:1500:1500:100:7")
+    (folder / "example.prv").write_text("\n".join([*lines, ""]))
+    return "example.prv"
+
+
 SOURCE = Source(
     name="paraver",
     title="Paraver",
@@ -30,5 +38,6 @@ SOURCE = Source(
     endings=(".prv", ".prv.gz"),
     recognises=_recognises,
     open=_open,
+    example=_write_example,
     chooses_ranks=True,
 )
