@@ -14,6 +14,7 @@ from analyzer.sources import own_run, registry
 from analyzer.trace import Trace
 from analyzer.trace.chosen import Choice
 from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 
 _GZIP = b"\x1f\x8b"
 _ALIKE = 0.75
@@ -28,6 +29,7 @@ def open_trace(
     impossible: bool = False,
     choice: Choice | None = None,
     matched: bool = True,
+    sizes: ReadSizes = DEFAULT_SIZES,
 ) -> Trace:
     """Open a trace of any known format: a measured run, a foreign trace, or the operations of a Dimemas trace.
 
@@ -40,13 +42,14 @@ def open_trace(
         impossible: As in `ReadOptions`.
         choice: Only these ranks, or these bursts; in the others the threads are idle.
         matched: As in `ReadOptions`.
+        sizes: As in `ReadOptions`.
 
     Raises:
         TracelibError: The file is missing, unreadable, empty, truncated or foreign; in one clear line.
     """
     cluster = choice.cluster if choice else 0
     ranks = choice if choice and choice.stretches else None
-    options = ReadOptions(repair_ns=repair_ns, impossible=impossible, choice=ranks, matched=matched)
+    options = ReadOptions(repair_ns=repair_ns, impossible=impossible, choice=ranks, matched=matched, sizes=sizes)
     opened = _opened(Path(path), team or Team(), options)
     if not cluster:
         return opened

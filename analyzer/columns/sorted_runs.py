@@ -14,7 +14,8 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.temporary_files import unnamed_file
 
-INDEX_ROWS = 4096
+INDEX_STEP = 4096
+"""Number of rows of a run for which one time is kept in memory, unless a reader asks for another number."""
 
 
 def sort_rows(rows: np.ndarray, time: str, *objects: str) -> np.ndarray:
@@ -97,10 +98,18 @@ class _Ends:
 class SortedRuns:
     """Rows of one dtype, appended in any order and read by windows of their column `time`."""
 
-    def __init__(self, dtype: np.dtype, time: str, *objects: str) -> None:
-        self._time, self._objects = time, objects
+    def __init__(self, dtype: np.dtype, time: str, *objects: str, step: int = INDEX_STEP) -> None:
+        """Make an empty file of rows.
+
+        Args:
+            dtype: Type of the rows.
+            time: Column of the time (ns).
+            objects: Columns that order rows of the same time.
+            step: Number of rows of a run for which one time is kept in memory.
+        """
+        self._time, self._objects, self._step = time, objects, step
         self._file = RowFile(dtype)
-        self._index: list[np.ndarray] = []  # by run: time of every INDEX_ROWS-th row
+        self._index: list[np.ndarray] = []  # by run: time of every `step`-th row
         self._place: list[tuple[int, int]] = []  # by run: first row, number of rows
         self._ends = _Ends()
 
@@ -114,20 +123,20 @@ class SortedRuns:
             return
         rows = sort_rows(rows, self._time)
         times = rows[self._time]
-        self._index.append(times[::INDEX_ROWS].copy())
+        self._index.append(times[:: self._step].copy())
         self._ends.append(int(times[0]), int(times[-1]))
         self._place.append((self._file.append(rows), len(rows)))
 
     def sample(self) -> np.ndarray:
-        """Return the times of every INDEX_ROWS-th row of each run, unsorted."""
+        """Return the times of every `step`-th row of each run, unsorted."""
         return np.concatenate([np.zeros(0, np.int64), *self._index])
 
     def _slice(self, run: int, begin: int, end: int) -> tuple[int, int]:
         """Return first row and number of the rows of a run, in whole index steps, that may lie in [begin, end)."""
         index = self._index[run]
         first, count = self._place[run]
-        low = max(0, int(np.searchsorted(index, begin, "left")) - 1) * INDEX_ROWS
-        high = min(count, int(np.searchsorted(index, end, "left")) * INDEX_ROWS)
+        low = max(0, int(np.searchsorted(index, begin, "left")) - 1) * self._step
+        high = min(count, int(np.searchsorted(index, end, "left")) * self._step)
         return first + low, high - low
 
     def read(self, begin: int, end: int) -> np.ndarray:

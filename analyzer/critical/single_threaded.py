@@ -14,7 +14,7 @@ from analyzer.critical.dependences import STAY
 from analyzer.critical.extra_nodes import as_nodes, innermost_after, lost_of, marks_of
 from analyzer.critical.polling import Polls
 from analyzer.critical.thread_nodes import NODE
-from analyzer.pairing.parts import RECORDS, RankRows
+from analyzer.pairing.parts import RankRows
 from analyzer.trace import FLUSH, MARK, Trace
 
 _LANE = np.dtype([("calls", "<i8"), ("others", "<i8"), ("begin", "<i8"), ("end", "<i8")])
@@ -26,7 +26,7 @@ def plain_ranks(trace: Trace, polls: Polls) -> Iterator[tuple[range, RankRows | 
 
     A plain rank has one thread without failing polls, and is read at once.
     """
-    for ranks, bounds in trace.parts(range(trace.size), RECORDS):
+    for ranks, bounds in trace.parts(range(trace.size), trace.sizes.part_calls):
         plain = np.asarray(trace.threads[ranks.start : ranks.stop]) <= 1
         if len(bounds) > 2 or not plain.any():
             yield from ((range(rank, rank + 1), None) for rank in ranks)

@@ -14,8 +14,6 @@ import numpy as np
 from analyzer._kernels import ffi
 from analyzer.c_arrays import pointer
 from analyzer.pairing.requests import Choice
-from analyzer.recording.rank_file import row_stream
-from analyzer.recording.rank_file.index import STEP
 from analyzer.recording.rank_file.row_stream import RowStream
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import REQUEST
@@ -96,7 +94,7 @@ class RankRows:
     @property
     def is_long(self) -> bool:
         """True if any of its tables is more than one block; else there is one window."""
-        return any(len(table) > row_stream.ROWS_AT_ONCE for table in self._lane.tables.values())
+        return any(len(table) > table.sizes.stream_rows for table in self._lane.tables.values())
 
     def stream(self, table: str) -> RowStream:
         """Return the stream of one table's rows."""
@@ -150,7 +148,7 @@ class RankRows:
     def _cuts(self) -> list[int]:
         """Return the ticks at which windows end because there are many rows of tables that are not read here."""
         tables = (self._lane.tables[name] for name in ("events", "summaries"))
-        keys = [table.sampled[1][STEPS::STEPS] for table in tables if len(table) > STEPS * STEP]
+        keys = [table.sampled[1][STEPS::STEPS] for table in tables if len(table) > STEPS * table.sizes.index_rows]
         cuts = np.unique(np.concatenate(keys)).tolist() if keys else []
         return [cut for cut in cuts if self._begin_ticks < cut < self._stop_ticks]
 

@@ -17,7 +17,6 @@ from analyzer.operations.rank_rows import OpenForLong, RankRows, Rows
 from analyzer.operations.rank_walk import RankWalk
 from analyzer.pairing.requests import Choice
 from analyzer.program.storage import OperationSpill
-from analyzer.recording.rank_file import row_stream
 from analyzer.recording.thread_records.stored import Stored
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import Trace
@@ -84,7 +83,7 @@ class Translation:
         """Append the operations of the first ones of some ranks, as many as say all of them in rows that lie before
         `end` (ns): the number of operations of each, and how many requests it had open at once."""
         count = len(stored.has_events)
-        if self._unusual or stored.has_events.any() or stored.counts.max(initial=0) > row_stream.ROWS_AT_ONCE:
+        if self._unusual or stored.has_events.any() or stored.counts.max(initial=0) > stored.stream_rows:
             count = 0
         operations, slots = np.zeros((2, count), np.int64)
         marked = pointer(self._on_window, "uint8_t *")

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analyzer.pairing.parts import RECORDS
 from analyzer.trace import CallPaths, Trace
 
 _NO_COLUMNS = (np.zeros(0, np.int64),) * 3
@@ -68,7 +67,7 @@ class CallsByRank:
 
 def _together(trace: Trace) -> Iterator[range]:
     """Yield all ranks in groups: neighbours with few calls together."""
-    for ranks, bounds in trace.parts(range(trace.size), RECORDS):
+    for ranks, bounds in trace.parts(range(trace.size), trace.sizes.part_calls):
         yield from [ranks] if len(bounds) == 2 else (range(rank, rank + 1) for rank in ranks)
 
 

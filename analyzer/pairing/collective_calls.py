@@ -15,7 +15,7 @@ import numpy as np
 
 from analyzer.columns.arrays import distinct, joined
 from analyzer.columns.spill import Spill
-from analyzer.pairing.parts import RECORDS, RankRows, window_of
+from analyzer.pairing.parts import RankRows, window_of
 from analyzer.parallel import Team
 from analyzer.trace import Communicator, Losses, Trace
 from tracelib.schema import Peer
@@ -150,7 +150,7 @@ class CollectiveCalls:
     def by_windows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the collectives as `collectives` does."""
         windows, spill = self._trace.windows(), Spill(MEMBER_CALL)
-        for ranks, bounds in self._trace.parts(self._trace.share(self._team), RECORDS):
+        for ranks, bounds in self._trace.parts(self._trace.share(self._team), self._trace.sizes.part_calls):
             for begin, end in pairwise(bounds.tolist()):
                 rows = self.calls_of(ranks, begin, end)
                 spill.append_each(window_of(windows, rows["enter"]), rows)

@@ -19,10 +19,6 @@ from analyzer.pairing.requests import Posted, choice_of
 from analyzer.trace import REQUEST, CallPaths, Trace
 from tracelib.schema import RequestKind
 
-RECORDS = 1 << 16
-"""Number of calls that a part holds, approximately, where the source can count the calls of each rank."""
-
-
 _AT_POSTING = (RequestKind.RECV_DONE, RequestKind.SEND_STARTED, RequestKind.READ_DONE)
 """Completions whose bytes belong to the call that posted or started the operation. That call did not know them."""
 
@@ -128,7 +124,7 @@ class _Group:
 
 def parts(trace: Trace, ranks: range) -> Iterator[Part]:
     """Yield all parts of some ranks; the parts of a rank are in order of time."""
-    for some, bounds in trace.parts(ranks, RECORDS):
+    for some, bounds in trace.parts(ranks, trace.sizes.part_calls):
         group = _Group(trace, some, bounds)
         for index in range(len(bounds) - 1):
             yield Part(group, index)
@@ -171,7 +167,7 @@ class Pieces:
     """
 
     def __init__(self, trace: Trace, ranks: range) -> None:
-        self.ranks, groups = ranks, list(trace.parts(ranks, RECORDS))
+        self.ranks, groups = ranks, list(trace.parts(ranks, trace.sizes.part_calls))
         self.all = [(some, begin, end) for some, bounds in groups for begin, end in pairwise(bounds.tolist())]
         self._first_rank = np.array([some.start for some, _ in groups], np.int64)
         self._bounds = [bounds for _, bounds in groups]

@@ -16,12 +16,10 @@ from analyzer.c_arrays import pointer
 from analyzer.columns.arrays import joined
 from analyzer.trace import CALL, REQUEST, Trace
 
-RECORDS_OF_A_RANK = 1 << 16
-
 
 def windows_of_rank(trace: Trace, rank: int) -> np.ndarray:
     """Return windows for work that goes rank by rank: the same number of calls in each, for any number of ranks."""
-    return trace.windows_of(rank, RECORDS_OF_A_RANK)
+    return trace.windows_of(rank, trace.sizes.rank_window_calls)
 
 
 class Choice:

@@ -23,10 +23,9 @@ def _recognises(path: Path, head: bytes) -> bool:
 def _open(path: Path, team: Team, options: ReadOptions) -> Trace:
     if not path.is_dir() and is_network(path):
         raise TracelibError(f"{path} is a measurement of the network, not a trace", f"analyze loggp {path}")
-    from analyzer.recording.run.trace import open_run
+    from analyzer.recording.run.opening import open_run
 
-    choice, impossible, matched = options.choice, options.impossible, options.matched
-    return open_run(str(path), team, options.repair_ns, impossible=impossible, choice=choice, matched=matched)
+    return open_run(str(path), team, options)
 
 
 def is_network(path: Path) -> bool:

@@ -20,6 +20,7 @@ from analyzer.in_notebook import html_table
 from analyzer.program.model import Program
 from analyzer.trace.description import Communicator, Nodes, Origin, Problem
 from analyzer.trace.extras import Extra
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from analyzer.trace.records import CALL, REQUEST
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Trace(ABC):
     origin: Origin = Origin()
     program: Program | None = None  # of a Dimemas trace: its operations, which are all that it holds
     extras: Mapping[type[Extra], Extra] = {}  # by kind: `put` and `extra`
+    sizes: ReadSizes = DEFAULT_SIZES  # amounts in which analyses read it
 
     def _repr_html_(self) -> str:
         """Return a table of the trace for a notebook."""

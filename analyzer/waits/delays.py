@@ -27,7 +27,6 @@ from analyzer._kernels import ffi, lib
 from analyzer.c_arrays import pointer
 from analyzer.columns.rows import Rows, rows_to_first
 from analyzer.columns.spill import Spill
-from analyzer.pairing.parts import RECORDS
 from analyzer.trace import Trace
 from analyzer.waits.kinds import length
 from analyzer.waits.messages import append_by_window
@@ -71,7 +70,7 @@ def _of_ranks(found: WaitStates) -> ExplainedWaits:
 
 def _parts(trace: Trace, ranks: range) -> Iterator[tuple[range, np.ndarray]]:
     """Split ranks into groups that are read together, and their windows: several ranks have one window."""
-    for some, bounds in trace.parts(ranks, RECORDS):
+    for some, bounds in trace.parts(ranks, trace.sizes.part_calls):
         for these in [some] if len(bounds) == 2 else (range(rank, rank + 1) for rank in some):
             yield these, bounds
 

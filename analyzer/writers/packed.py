@@ -15,7 +15,7 @@ from analyzer.places import PLACES, to_group
 from analyzer.recording.rank_file.file import RankFile, close_file
 from analyzer.recording.rank_file.versions import upgraded
 from analyzer.recording.run.call_paths import RunPaths
-from analyzer.recording.run.rank_files import Findings, find_ranks
+from analyzer.recording.run.rank_files import RunFiles, find_ranks
 from analyzer.recording.run.system import PACKED, load_samples, sample_places
 from analyzer.signal_handling import discard
 from analyzer.writers.hdf5_groups import new_group, new_table, set_attribute, write_rows
@@ -68,7 +68,7 @@ def pack_run(path: str, output: Path, codec: str = "gzip") -> PackingResult:
             file.close()
 
 
-def _check_complete(found: Findings) -> None:
+def _check_complete(found: RunFiles) -> None:
     if found.problems:
         raise TracelibError(f"{found.path}: {found.problems[0].line}", "only a run with all of its ranks can be packed")
     for file in found.files:
@@ -77,7 +77,7 @@ def _check_complete(found: Findings) -> None:
             raise TracelibError(text, "`tracelib recover` first adds to its file what its buffer held")
 
 
-def _write(found: Findings, path: Path, codec: str) -> None:
+def _write(found: RunFiles, path: Path, codec: str) -> None:
     shared = len({file.procedures for file in found.files}) == 1
 
     def head(out: h5py.File) -> None:
@@ -98,7 +98,7 @@ def _write(found: Findings, path: Path, codec: str) -> None:
             groups.add(file.rank, _attributes(file), own)
 
 
-def _write_places(found: Findings, out: h5py.File) -> None:
+def _write_places(found: RunFiles, out: h5py.File) -> None:
     """Write the names of the places of calls: where the packed run goes, the program may not be there."""
     paths = RunPaths(Path(found.path), found.files)
     if paths.known and paths.named.known.modules:
@@ -141,7 +141,7 @@ def _stretches(file: RankFile, table: str) -> Iterator[np.ndarray]:
         yield upgraded(table, file.read(table, first, min(first + STRETCH_ROWS, length)))
 
 
-def _compare(found: Findings, path: Path) -> None:
+def _compare(found: RunFiles, path: Path) -> None:
     """Raise TracelibError if the packed file does not hold the same as the run that it would replace."""
     copies = find_ranks(str(path)).files
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from apps.measure import Measured
 
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Leftovers
 
 LEAST_LINES = 3

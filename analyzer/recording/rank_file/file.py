@@ -27,6 +27,7 @@ from analyzer.recording.rank_file.tables import (
     text_of,
 )
 from analyzer.recording.rank_file.versions import dtype_of, has_table, lacks, upgraded, upgraded_inside
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from tracelib import schema
 from tracelib.schema.groups import is_progression, ranks_of
 
@@ -81,6 +82,7 @@ class RankFile:
     tasks: np.ndarray
     inside: np.ndarray  # schema.INSIDE: threads that died in a call, where `tracelib recover` has noted it
     modified_ns: int  # time of the last write, ns since 1970
+    sizes: ReadSizes = DEFAULT_SIZES
 
     @property
     def path(self) -> Path:
@@ -137,7 +139,7 @@ class RankFile:
             raise unreadable(self.place, error) from error
 
     def _stored(self, table: str) -> Table:
-        stored = _files.group(self.place, self.group).table(table)
+        stored = _files.group(self.place, self.group, self.sizes.open_groups).table(table)
         if stored is None:
             raise KeyError(f"no table {table}")
         return stored
@@ -172,12 +174,13 @@ def foreign(path: Place, what: str) -> TracelibError:
     return TracelibError(f"{Path(path)}: not a rank file of a trace ({what})", "give run.h5 or the folder run.ranks")
 
 
-def open_rank(path: Place, group: str = "/") -> RankFile:
+def open_rank(path: Place, group: str = "/", sizes: ReadSizes = DEFAULT_SIZES) -> RankFile:
     """Read the small parts of a rank file, and check that it is one.
 
     Args:
         path: The file.
         group: Group of the rank in a packed run, which has no empty tables.
+        sizes: Amounts in which the tables are read.
 
     Raises:
         TracelibError: It is no readable rank file; the message says why.
@@ -187,12 +190,12 @@ def open_rank(path: Place, group: str = "/") -> RankFile:
         close_file(place)  # else HDF5 would answer from an earlier state of a file that has grown
     try:
         at = _place_of(place, group)
-        direct = None if at is None else read_direct(place, at, partial(_table_of, place, group))
+        direct = None if at is None else read_direct(place, at, partial(_table_of, place, group, sizes))
         if direct:
-            file = _of_direct(place, group, direct)
+            file = _of_direct(place, group, direct, sizes)
         else:
             with limited(place):
-                file = _of_hdf5(place, group)
+                file = _of_hdf5(place, group, sizes)
     except DAMAGED as error:
         raise unreadable(place, error) from error
     if (file.blocks["thread"] > _LAST_THREAD).any():
@@ -208,9 +211,9 @@ def open_rank(path: Place, group: str = "/") -> RankFile:
     return file
 
 
-def _table_of(path: str, group: str, name: str) -> Table | None:
+def _table_of(path: str, group: str, sizes: ReadSizes, name: str) -> Table | None:
     with limited(path):
-        return _files.group(path, group).table(name)
+        return _files.group(path, group, sizes.open_groups).table(name)
 
 
 def _place_of(path: str, group: str) -> int | None:
@@ -221,7 +224,7 @@ def _place_of(path: str, group: str) -> int | None:
     return places[int(rank)] or None if rank.isdecimal() and int(rank) < len(places) else None
 
 
-def _of_direct(path: str, group: str, found: Direct) -> RankFile:
+def _of_direct(path: str, group: str, found: Direct, sizes: ReadSizes) -> RankFile:
     """Build a rank file from what was read without HDF5."""
     version = _version(path, found.attributes)
     attributes = _attributes(path, found.attributes, version)
@@ -241,7 +244,7 @@ def _of_direct(path: str, group: str, found: Direct) -> RankFile:
         procedures = _shared_names.get(path)
     return RankFile(
         path, group, int(attributes["rank"]), int(attributes["size"]), attributes, procedures, found.lengths,
-        found.chunks, inside=inside, modified_ns=found.modified_ns, **(_EMPTY | rows),
+        found.chunks, inside=inside, modified_ns=found.modified_ns, sizes=sizes, **(_EMPTY | rows),
     )  # fmt: skip
 
 
@@ -252,7 +255,7 @@ def _has_tables(shape: Shape, version: int, packed: bool) -> bool:
     return all(shape.dtypes.get(name) == dtype_of(version, name) for name in tables)
 
 
-def _of_hdf5(path: str, group: str) -> RankFile:
+def _of_hdf5(path: str, group: str, sizes: ReadSizes) -> RankFile:
     """Read any rank file, or a rank's group of a packed run, by HDF5."""
     place = Path(path)
     if not place.exists():
@@ -262,7 +265,7 @@ def _of_hdf5(path: str, group: str) -> RankFile:
         raise TracelibError(
             f"{place}: is empty", "the process ended, or the disk was full, before anything was written"
         )
-    file = _files.group(path, group)
+    file = _files.group(path, group, sizes.open_groups)
     stored = file.attributes()
     version = _version(path, stored)
     attributes = _attributes(path, stored, version)
@@ -278,7 +281,7 @@ def _of_hdf5(path: str, group: str) -> RankFile:
     inside = upgraded_inside(stored.get("inside"))
     return RankFile(
         path, group, int(attributes["rank"]), int(attributes["size"]), attributes, procedures, lengths, chunks,
-        inside=inside, modified_ns=status.st_mtime_ns, **small,
+        inside=inside, modified_ns=status.st_mtime_ns, sizes=sizes, **small,
     )  # fmt: skip
 
 

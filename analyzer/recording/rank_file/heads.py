@@ -14,6 +14,7 @@ import numpy as np
 
 from analyzer.recording.rank_file.chunks import Chunks
 from analyzer.recording.rank_file.file import RankFile
+from analyzer.trace.read_sizes import ReadSizes
 from tracelib import schema
 
 _ARRAYS = (*schema.DIRECT, "inside")
@@ -114,7 +115,7 @@ class Heads:
             [file.modified_ns for file in files],
         )  # fmt: skip
 
-    def files(self, places: Sequence[tuple[str, str]]) -> list[RankFile]:
+    def files(self, places: Sequence[tuple[str, str]], sizes: ReadSizes) -> list[RankFile]:
         """Make the same files in another process. `places`: path of each rank's file, and its group in the file."""
         names = (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES)
         columns: list[Sequence[Value]] = [self.attributes[name] for name in schema.INTEGER_ATTRIBUTES]
@@ -126,7 +127,7 @@ class Heads:
             RankFile(
                 *places[rank], rank, int(attributes[k]["size"]), attributes[k],
                 self.procedures[self.which[k]], lengths[k], SentChunks(self.chunks, k),
-                modified_ns=self.modified_ns[k], **{name: column[k] for name, column in arrays.items()},
+                modified_ns=self.modified_ns[k], sizes=sizes, **{name: column[k] for name, column in arrays.items()},
             )
             for k, rank in enumerate(map(int, self.attributes["rank"]))
         ]  # fmt: skip

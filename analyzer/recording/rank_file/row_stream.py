@@ -6,13 +6,9 @@ from bisect import bisect_left
 
 import numpy as np
 
-from analyzer.recording.rank_file.index import KEY, ThreadTable
-from tracelib.schema import BUFFERED, COMPRESSED_CHUNK_ROWS
-
-ROWS_AT_ONCE = 16 * COMPRESSED_CHUNK_ROWS
-"""Number of rows of a block: whole chunks of a compressed table, so that no chunk is decompressed twice."""
-ROOM = 64
-"""Number of left-over rows of a block that fit before the next block. More rows require a copy of both."""
+from analyzer.recording.rank_file.pieces import KEY
+from analyzer.recording.rank_file.thread_table import ThreadTable
+from tracelib.schema import BUFFERED
 
 
 class RowStream:
@@ -24,20 +20,20 @@ class RowStream:
 
     def __init__(self, table: ThreadTable, name: str, first: int, last: int) -> None:
         self._table, self._dtype, self._key = table, BUFFERED[name], KEY[name]
-        self.number, self._last = first, last
+        self.number, self._last, self._room = first, last, table.sizes.stream_room
         self.rows = self._read(0)
         self._load()
 
     def _read(self, room: int) -> np.ndarray:
         """Return the next block, with room before it."""
-        block = np.empty(room + min(ROWS_AT_ONCE, self._last - self.number), self._dtype)
+        block = np.empty(room + min(self._table.sizes.stream_rows, self._last - self.number), self._dtype)
         self._table.fill(self.number, block[room:])
         self.number += len(block) - room
         return block
 
     def _load(self) -> None:
-        self._block = self._read(ROOM) if self.number < self._last else None
-        self.ahead = self.rows[:0] if self._block is None else self._block[ROOM:]
+        self._block = self._read(self._room) if self.number < self._last else None
+        self.ahead = self.rows[:0] if self._block is None else self._block[self._room :]
         self.number -= len(self.ahead)
         self.limit = int(self._key(self.ahead[:1])[0]) if len(self.ahead) else None
 
@@ -47,11 +43,11 @@ class RowStream:
     def advance(self) -> None:
         """Append `ahead` to the rows, and read the next block; `ahead` must not be empty."""
         rest = self.rows
-        if len(rest) > ROOM or self._block is None:
+        if len(rest) > self._room or self._block is None:
             self.rows = np.concatenate((rest, self.ahead))
         else:
-            self._block[ROOM - len(rest) : ROOM] = rest
-            self.rows = self._block[ROOM - len(rest) :]
+            self._block[self._room - len(rest) : self._room] = rest
+            self.rows = self._block[self._room - len(rest) :]
         self.number += len(self.ahead)
         self._load()
 

@@ -15,7 +15,8 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 from analyzer.errors import TracelibError
 from analyzer.recording.rank_file.file import PREDICTED, RankFile
-from analyzer.recording.rank_file.index import KEY, ThreadTable
+from analyzer.recording.rank_file.pieces import KEY
+from analyzer.recording.rank_file.thread_table import ThreadTable
 from analyzer.trace import Problem
 from tracelib.schema import ProcessState
 

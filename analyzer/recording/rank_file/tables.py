@@ -18,6 +18,7 @@ import numpy as np
 from h5py import h5a, h5d, h5f, h5g, h5i, h5o, h5p, h5s, h5t, h5z
 
 from analyzer.recording.rank_file.chunks import Chunks
+from analyzer.trace.read_sizes import DEFAULT_SIZES
 from tracelib.schema.sound import is_sound
 
 OPEN_FILES = 128
@@ -44,8 +45,10 @@ class KeptOpen(Generic[Opened]):
     def __contains__(self, name: str) -> bool:
         return name in self._kept
 
-    def get(self, name: str) -> Opened:
-        """Return what has this name, opened if necessary. It becomes the latest."""
+    def get(self, name: str, most: int | None = None) -> Opened:
+        """Return what has this name, opened if necessary. It becomes the latest. `most`: another limit from now on."""
+        if most is not None:
+            self._most = most
         found = self._kept.pop(name, None)
         if found is None:
             found = self._opened(name)
@@ -59,12 +62,6 @@ class KeptOpen(Generic[Opened]):
         """Forget what has this name."""
         self._kept.pop(name, None)
 
-
-OPEN_GROUPS = 2048
-"""Number of groups of a file that are kept open: a packed run has one for each rank.
-
-Each group takes 64 KB; to open it again takes 0.2 ms.
-"""
 
 DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
 """Exceptions that h5py raises where a file is damaged. The last two are for impossible names, types and values."""
@@ -277,7 +274,7 @@ class OpenFile:
 
     def __init__(self, path: str, access: h5p.PropFAID) -> None:
         file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, access)
-        self.groups = KeptOpen(OPEN_GROUPS, lambda name: OpenGroup(file, name))
+        self.groups = KeptOpen(DEFAULT_SIZES.open_groups, lambda name: OpenGroup(file, name))
 
 
 class OpenFiles(KeptOpen[OpenFile]):
@@ -293,6 +290,6 @@ class OpenFiles(KeptOpen[OpenFile]):
         access.set_cache(0, 521, 0, 0.75)
         super().__init__(OPEN_FILES, lambda path: OpenFile(path, access))
 
-    def group(self, path: str, name: str) -> OpenGroup:
-        """Return a group of a file."""
-        return self.get(path).groups.get(name)
+    def group(self, path: str, name: str, most: int = DEFAULT_SIZES.open_groups) -> OpenGroup:
+        """Return a group of a file, of which at most `most` groups stay open."""
+        return self.get(path).groups.get(name, most)

@@ -32,10 +32,10 @@ Merged = tuple[PathTables, dict[int, np.ndarray]]
 class RunPaths:
     """Paths of all ranks as one table, read and named when they are first asked for."""
 
-    def __init__(self, path: Path, files: Sequence[RankFile]) -> None:
-        self._path, self._files = path, files
+    def __init__(self, path: Path, files: Sequence[RankFile], shared: Merged | None = None) -> None:
+        """Prepare the paths; `shared`: merged paths of all ranks, if a team has read them."""
+        self._path, self._files, self._shared = path, files, shared
         self.known = any(file.lengths["paths"] for file in files)
-        self._shared: Merged | None = None
 
     @property
     def tables(self) -> PathTables:
@@ -64,26 +64,29 @@ class RunPaths:
         """Return a row of `tables` in words."""
         return self.named.chain(number)
 
-    def share(self, own: range, team: Team) -> None:
-        """Read the tables of each member's own ranks, and exchange them. Collective.
-
-        If a table cannot be read, each member reads all tables when it needs them, and raises the error then.
-        """
-        if not self.known:
-            return
-        mine: Merged | None = None
-        with suppress(TracelibError):
-            mine = _merge([file for file in self._files if file.rank in own])
-        parts = [part for part in team.allgather(mine) if part is not None]
-        if len(parts) < team.size:
-            return
-        tables, numbers = merged_paths([part for part, _ in parts])
-        rows = zip(numbers, (of_ranks for _, of_ranks in parts), strict=True)
-        self._shared = tables, {rank: went[own] for went, of_ranks in rows for rank, own in of_ranks.items()}
-
     @cached_property
     def _merged(self) -> Merged:
         return self._shared or _merge(self._files if self.known else ())
+
+
+def read_paths(path: Path, files: Sequence[RankFile], own: range, team: Team) -> RunPaths:
+    """Return the paths of a run. In a team each member reads the tables of its own ranks, and they exchange them.
+
+    If a table cannot be read, each member reads all tables when it needs them, and raises the error then.
+    """
+    alone = RunPaths(path, files)
+    if team.size == 1 or not alone.known:
+        return alone
+    mine: Merged | None = None
+    with suppress(TracelibError):
+        mine = _merge([file for file in files if file.rank in own])
+    parts = [part for part in team.allgather(mine) if part is not None]
+    if len(parts) < team.size:
+        return alone
+    tables, numbers = merged_paths([part for part, _ in parts])
+    rows = zip(numbers, (of_ranks for _, of_ranks in parts), strict=True)
+    merged = tables, {rank: went[own] for went, of_ranks in rows for rank, own in of_ranks.items()}
+    return RunPaths(path, files, merged)
 
 
 def _merge(files: Sequence[RankFile]) -> Merged:

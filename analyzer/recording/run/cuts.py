@@ -10,10 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analyzer.parallel import Team
 from analyzer.recording.rank_file.clock import LATEST_NS
-from analyzer.recording.rank_file.index import STEP
+from analyzer.recording.rank_file.file import RankFile
 from analyzer.recording.thread_records.thread import RECORDED, ThreadRecords
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
+from tracelib import schema
 
+_WINDOWS_A_MEMBER = 4
+"""Least number of windows of time for each member of a team, where windows could be longer."""
 _FEW = 16
 SAMPLES = 17
 """Number of rows that tell when a table with few rows was recorded. Before the first exchange may be a long start."""
@@ -102,27 +107,8 @@ def _cumulated(begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> tuple[
 Lanes = Mapping[int, list[ThreadRecords]]
 """Threads of each rank that could be read."""
 
-RECORDS = 262144
-"""Number of calls that a window holds, approximately."""
-
-FEW_RANKS = 512
-RECORDS_A_RANK = 32
-"""Least number of calls for each rank in a window of more than FEW_RANKS ranks.
-
-With fewer calls, most of the work would be to look at ranks that did little in the window.
-"""
-
-MOST_RECORDS = 1 << 19
-"""Largest number of calls of a window where chunks of rows are inflated as a whole.
-
-There a window is as long as one chunk of each rank, up to this number.
-"""
-
 MOST_LOOKED_AT = 512
 """Number of ranks with few calls, spread over all ranks, whose rows tell when such ranks recorded calls."""
-
-CALLS_A_BLOCK = 65536
-"""Number of calls that a block holds, approximately."""
 
 MOST_RANKS = 1024
 """Largest number of ranks that are read together."""
@@ -132,8 +118,9 @@ class Cuts:
     """Cuts of a run that lasts `duration_ns`. Each cut is computed once."""
 
     def __init__(
-        self, lanes: Lanes, duration_ns: int, recorded: Mapping[int, int], own: range, inflated: int = 0
-    ) -> None:
+        self, lanes: Lanes, duration_ns: int, recorded: Mapping[int, int], own: range, inflated: int = 0,
+        sizes: ReadSizes = DEFAULT_SIZES,
+    ) -> None:  # fmt: skip
         """Prepare the cuts of a run.
 
         Args:
@@ -142,9 +129,11 @@ class Cuts:
             recorded: Number of calls, polls and events of each rank.
             own: Ranks that this process opened.
             inflated: Number of calls that are inflated to read one call of each rank. 0: rows are not compressed.
+            sizes: Numbers of calls of windows and blocks.
         """
         self._lanes, self._last, self._recorded, self._own = lanes, duration_ns + 1, recorded, own
-        self._least = min(inflated, MOST_RECORDS)
+        self._sizes = sizes
+        self._least = min(inflated, sizes.inflated_calls)
         self._sum = sum(recorded.values())
         self._expected = False  # True if threads know where windows begin
         self._known: dict[tuple[int, int], np.ndarray] = {}
@@ -154,7 +143,7 @@ class Cuts:
     @property
     def is_long(self) -> bool:
         """True if the run is likely to be cut."""
-        return self._sum > CALLS_A_BLOCK
+        return self._sum > self._sizes.block_calls
 
     def spread_of_own(self) -> Spread:
         """Return when this process' own ranks recorded calls, polls and events."""
@@ -174,16 +163,18 @@ class Cuts:
         """Return `end`, or for None the time behind the last instant of the run."""
         return self._last if end is None else int(end)
 
-    def windows(self, records: int = RECORDS, rank: int = -1, least: int = RECORDS_A_RANK) -> np.ndarray:
+    def windows(self, records: int | None = None, rank: int = -1, least: int | None = None) -> np.ndarray:
         """Return the bounds of windows (ns) of one rank, or (-1) of all ranks.
 
         Args:
-            records: Number of calls that a window holds, approximately.
+            records: Number of calls that a window holds, approximately. None: `window_calls` of ReadSizes.
             rank: The rank; -1: all ranks.
-            least: Least number of calls for each rank, if there are more than FEW_RANKS.
+            least: Least number of calls for each rank, if there are more than `few_ranks`. None: `rank_calls`.
         """
-        if rank < 0 and len(self._lanes) > FEW_RANKS:
-            records = max(records, least * len(self._lanes))
+        sizes = self._sizes
+        records = sizes.window_calls if records is None else records
+        if rank < 0 and len(self._lanes) > sizes.few_ranks:
+            records = max(records, (sizes.rank_calls if least is None else least) * len(self._lanes))
         if rank < 0:
             records = max(records, self._least)
         if (rank, records) in self._known:
@@ -213,7 +204,7 @@ class Cuts:
         step = -(-len(ranks) // MOST_LOOKED_AT)
         for neighbours in (ranks[k : k + step] for k in range(0, len(ranks), max(step, 1))):
             recorded = {rank: self._recorded.get(rank, 0) for rank in neighbours}
-            few = {rank: count for rank, count in recorded.items() if count <= STEP}
+            few = {rank: count for rank, count in recorded.items() if count <= self._sizes.index_rows}
             found |= dict.fromkeys(recorded.keys() - few.keys(), 1.0)
             most = max(few, key=few.__getitem__, default=None)
             if most is not None:
@@ -222,7 +213,9 @@ class Cuts:
 
     def expect_windows(self) -> None:
         """Tell the calls of many ranks where the windows of all ranks begin, so that each rank is searched once."""
-        bounds = self.windows()[1:-1].tolist() if len(self._lanes) > FEW_RANKS and not self._expected else []
+        bounds = (
+            self.windows()[1:-1].tolist() if len(self._lanes) > self._sizes.few_ranks and not self._expected else []
+        )
         self._expected = True
         for lane in (lane for rank in self._own for lane in self._lanes.get(rank, ())) if bounds else ():
             before = [bound - 1 - lane.overhead for bound in bounds]  # as `states` reads
@@ -244,12 +237,48 @@ class Cuts:
             yield range(first, ranks.stop), self._whole
 
     def blocks(self, rank: int, begin: int, end: int | None) -> Iterator[tuple[int, int]]:
-        """Yield pieces of [begin, end) that hold about CALLS_A_BLOCK calls of a rank."""
+        """Yield pieces of [begin, end) that hold about `block_calls` calls (ReadSizes) of a rank."""
         stop = self.end(end)
-        bounds = self.windows(CALLS_A_BLOCK, rank)
+        bounds = self.windows(self._sizes.block_calls, rank)
         if len(bounds) == 2:
             yield begin, stop
             return
         inner = bounds[(bounds > begin) & (bounds < stop)].tolist()
         edges = [begin, *inner, stop]
         yield from pairwise(edges)
+
+
+def cut_run(
+    lanes: Lanes, duration_ns: int, recorded: Mapping[int, int], files: Sequence[RankFile], own: range, team: Team,
+    sizes: ReadSizes,
+) -> Cuts:  # fmt: skip
+    """Prepare the cuts of a run. In a team, members exchange when their own ranks recorded calls.
+
+    Args:
+        lanes: Threads of each rank.
+        duration_ns: Length of the run.
+        recorded: Number of calls, polls and events of each rank.
+        files: Files of the ranks.
+        own: Ranks that this process opened.
+        team: Processes that open the run together; all must call this.
+        sizes: Numbers of calls of windows and blocks.
+    """
+    cuts = Cuts(lanes, duration_ns, recorded, own, _inflated(files, team.size), sizes)
+    if team.size > 1 and cuts.is_long:
+        cuts.know(team.gather(cuts.spread_of_own))
+    return cuts
+
+
+def _inflated(files: Sequence[RankFile], members: int) -> int:
+    """Return the number of calls that are inflated to read one call of each rank; 0: rows are not compressed.
+
+    The longest file is taken as an example for all files. The number is small enough to leave some windows to each
+    member.
+    """
+    longest = max(files, key=lambda file: file.lengths["calls"])
+    chunks = longest.chunks.get("calls")
+    if not longest.lengths["calls"] or (chunks is not None and chunks.deflated is None):
+        return 0
+    rows = chunks.rows if chunks is not None else schema.COMPRESSED_CHUNK_ROWS
+    every = sum(file.lengths["calls"] for file in files)
+    return min(rows * len(files), every if members == 1 else every // (_WINDOWS_A_MEMBER * members))

@@ -7,7 +7,7 @@ So where all killed processes but one waited, that one likely died first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -189,7 +189,33 @@ def shortcomings(file: RankFile) -> list[Problem]:
         found.append(Problem(file.rank, "the disk was full: recording stopped early"))
     if a["lost_calls"] or a["lost_rows"]:
         if a["limit_bytes"] and a["state"] != _FULL:
-            return found  # `_lost_to_limit` reports it with its time
+            return found  # `lost_to_limit` reports it with its time
         text = f"{a['lost_calls']} calls and {a['lost_rows']} rows of other tables were lost"
         found.append(Problem(file.rank, text))
+    return found
+
+
+def lost_to_limit(
+    files: Sequence[RankFile], lanes: Mapping[int, Sequence[ThreadRecords]], spans: Mapping[int, tuple[int, int]],
+    whole: AbstractSet[int],
+) -> list[Problem]:  # fmt: skip
+    """Report each rank that stopped recording because it reached TRACELIB_LIMIT.
+
+    Args:
+        files: Files of the ranks.
+        lanes: Threads of each rank.
+        spans: First and last time of each rank (ns).
+        whole: Ranks that are known to have recorded all the time.
+    """
+    found = []
+    for file in files:
+        lost, limit = int(file.attributes["lost_calls"]), file.attributes["limit_bytes"]
+        if not lost or not limit or file.attributes["state"] == _FULL or file.rank in whole:
+            continue
+        begins = [int(lane.unrecorded["begin"].max()) for lane in lanes.get(file.rank, ()) if len(lane.unrecorded)]
+        if begins:
+            since_s = (max(begins) - spans[file.rank][0]) / 1e9
+            found.append(
+                Problem(file.rank, f"{lost} calls lost after {since_s:.6g} s, when TRACELIB_LIMIT was reached")
+            )
     return found

@@ -13,7 +13,7 @@ from analyzer.columns.sorted_runs import sort_rows
 from analyzer.recording.matching.ghosts import collectives_of
 from analyzer.recording.matching.messages import Matching
 from analyzer.recording.rank_file.file import RankFile
-from analyzer.recording.rank_file.index import ThreadTable
+from analyzer.recording.rank_file.thread_table import ThreadTable
 from analyzer.recording.run.cuts import Cuts, Lanes
 from analyzer.recording.thread_records import records as lane_records
 from analyzer.recording.thread_records.counters import counts

@@ -12,9 +12,11 @@ import numpy as np
 
 from analyzer._kernels import lib
 from analyzer.recording.rank_file.file import PREDICTED, RankFile
-from analyzer.recording.rank_file.index import KEY, ThreadTable, thread_tables
+from analyzer.recording.rank_file.pieces import KEY
+from analyzer.recording.rank_file.rank_tables import thread_tables
 from analyzer.recording.rank_file.spool import fate, pending_rows
 from analyzer.recording.rank_file.stamps import FAULTS, Life, Rows, leave_out_strange, plural_rows
+from analyzer.recording.rank_file.thread_table import ThreadTable
 from tracelib import schema
 from tracelib.schema import ProcessState
 

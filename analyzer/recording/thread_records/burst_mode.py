@@ -16,7 +16,7 @@ import numpy as np
 
 from analyzer.columns.arrays import distinct
 from analyzer.recording.rank_file.clock import Clock
-from analyzer.recording.rank_file.index import ThreadTable
+from analyzer.recording.rank_file.thread_table import ThreadTable
 from analyzer.trace import SUMMED
 from tracelib import schema
 from tracelib.schema.procedures import COLLECTIVES, POINT_TO_POINT, base_name

@@ -11,8 +11,9 @@ import numpy as np
 from analyzer.columns.arrays import distinct
 from analyzer.errors import TracelibError
 from analyzer.recording.rank_file.file import RankFile
-from analyzer.recording.rank_file.index import Piece, ThreadTable, pieces_of
+from analyzer.recording.rank_file.pieces import Piece, pieces_of
 from analyzer.recording.rank_file.tables import text_of
+from analyzer.recording.rank_file.thread_table import ThreadTable
 from analyzer.trace import UNKNOWN, Counter
 from tracelib import schema
 from tracelib.schema import BLOCK_DROPPED, COUNTER_SET_TYPE, CounterBackend

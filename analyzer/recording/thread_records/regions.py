@@ -9,7 +9,7 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 from analyzer.c_arrays import pointer
 from analyzer.recording.rank_file.clock import Clock
-from analyzer.recording.rank_file.index import SCAN_ROWS, ThreadTable
+from analyzer.recording.rank_file.thread_table import ThreadTable
 from analyzer.trace import EVENT as TRACE_EVENT
 from analyzer.trace import MARK, Mark
 from analyzer.trace.region_labels import region_events
@@ -22,7 +22,7 @@ ENDS, REAL = 2, 1 << 15
 
 
 class Regions:
-    """Regions that are open at every SCAN_ROWS-th event of a thread, so that a window is not read from the beginning.
+    """Regions that are open at every `scan_rows`-th event of a thread, so that no window is read from the beginning.
 
     `numbers`: the trace's numbers of the file's regions and parameters.
     """
@@ -49,8 +49,9 @@ class Regions:
         Numbers of regions and parameters are the trace's. Regions that are left open end at `stop`.
         """
         first, last = self._table.find(begin), self._table.find(end)
-        block = min(first // SCAN_ROWS, len(self._open) - 1)
-        _, open_ = self._nest(self._open[block], self._table.read(block * SCAN_ROWS, first))
+        step = self._table.sizes.scan_rows
+        block = min(first // step, len(self._open) - 1)
+        _, open_ = self._nest(self._open[block], self._table.read(block * step, first))
         rows, _ = self._nest(open_, self._table.read(first, last))
         if not begin <= stop < end:
             return rows

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from analyzer.recording.rank_file.clock import Clock
-from analyzer.recording.rank_file.index import ThreadTable
+from analyzer.recording.rank_file.thread_table import ThreadTable
 from analyzer.trace import UNKNOWN, Counter, Samples
 from tracelib.schema import COUNTER_SET_TYPE, EVENT, MISSED_SAMPLES_TYPE, NATIVE_COUNTER_BASE, PAPI_PRESET_BASE
 

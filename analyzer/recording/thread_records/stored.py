@@ -12,6 +12,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.c_arrays import pointer
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import CALL, REQUEST
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 
 _UNKNOWN, _STORED, _OTHER = range(3)
 _TABLES = ("calls", "polls", "requests")
@@ -21,12 +22,13 @@ class Stored(NamedTuple):
     """Structs `stored_lane` of neighbouring ranks.
 
     `counts`: number of rows of each of _TABLES, shape (tables, ranks). `has_events`: by rank, True if there are events
-    of others than the tracer.
+    of others than the tracer. `stream_rows`: as in ReadSizes.
     """
 
     structs: Any
     counts: np.ndarray
     has_events: np.ndarray
+    stream_rows: int
 
 
 class StoredThreads:
@@ -35,8 +37,10 @@ class StoredThreads:
     Rows that are left out later are not noticed.
     """
 
-    def __init__(self, lanes: Mapping[int, Sequence[ThreadRecords]], size: int) -> None:
-        self._lanes = lanes
+    def __init__(
+        self, lanes: Mapping[int, Sequence[ThreadRecords]], size: int, sizes: ReadSizes = DEFAULT_SIZES
+    ) -> None:
+        self._lanes, self._stream_rows = lanes, sizes.stream_rows
         self._structs = ffi.new("struct stored_lane[]", size)
         self._what = np.zeros(size, np.int8)
         self._counts = np.zeros((len(_TABLES), size), np.int64)
@@ -54,7 +58,7 @@ class StoredThreads:
         if not self.are(ranks).all():
             return None
         some = slice(ranks.start, ranks.stop)
-        return Stored(self._structs + ranks.start, self._counts[:, some], self._has_events[some])
+        return Stored(self._structs + ranks.start, self._counts[:, some], self._has_events[some], self._stream_rows)
 
     def calls(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Return CALL of some ranks, by rank, and the number of calls of each rank.

@@ -13,7 +13,7 @@ from analyzer._kernels import ffi, lib
 from analyzer.c_arrays import pointer
 from analyzer.recording.rank_file.clock import Clock
 from analyzer.recording.rank_file.file import RankFile
-from analyzer.recording.rank_file.index import SCAN_ROWS, ThreadTable
+from analyzer.recording.rank_file.thread_table import ThreadTable
 from analyzer.recording.thread_records.burst_mode import BurstMode, as_polls, last_exit, stretches, totals
 from analyzer.recording.thread_records.count_table import CountTable
 from analyzer.recording.thread_records.displacements import Units, in_target_units
@@ -230,7 +230,7 @@ class ThreadRecords:
         table = self.tables["events"]
         if not len(table):
             return _NO_FLUSHES
-        if len(table) <= SCAN_ROWS:
+        if len(table) <= table.sizes.scan_rows:
             events = table.read(0, len(table))
         else:
             events = np.concatenate([block[is_one_of(block["type"], _NOT_THE_PROGRAMS)] for block in table.scan()])
@@ -251,7 +251,7 @@ class ThreadRecords:
     def _event_types(self) -> frozenset[int] | None:
         """Types of events that occur; None: there are very many events."""
         table = self.tables["events"]
-        return None if len(table) > SCAN_ROWS else frozenset(table.read(0, len(table))["type"].tolist())
+        return None if len(table) > table.sizes.scan_rows else frozenset(table.read(0, len(table))["type"].tolist())
 
     @property
     def flushes(self) -> np.ndarray:

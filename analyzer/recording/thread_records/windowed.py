@@ -16,8 +16,6 @@ from analyzer.recording.thread_records.stored import StoredThreads
 from analyzer.recording.thread_records.thread import ThreadRecords
 from analyzer.trace import EVENT, STATE
 
-_MOST_EVENTS = 256
-"""Largest number of rows of `events` of a rank that are kept as a .prv shows them."""
 _BEFORE, _BEHIND = np.iinfo(np.int64).min // 2, np.iinfo(np.int64).max // 2
 
 
@@ -94,7 +92,7 @@ class WindowedThreads:
         """Note the events of a stored rank, if the kernel can read them."""
         (lane,), struct = self._lanes[rank], self._structs[rank]
         self._has_shown[rank] = True
-        if len(lane.tables["events"]) > _MOST_EVENTS or len(lane.tables["accesses"]):
+        if len(lane.tables["events"]) > lane.tables["events"].sizes.shown_events or len(lane.tables["accesses"]):
             self._has_others[rank] = True
             return
         rows = np.ascontiguousarray(records.shown_events(lane, _BEFORE, _BEHIND))

@@ -20,7 +20,7 @@ def _recognises(_path: Path, head: bytes) -> bool:
 def _open(path: Path, _team: Team, options: ReadOptions) -> Trace:
     from analyzer.sources.dimemas.trace import open_dim
 
-    return open_dim(path, options.choice)
+    return open_dim(path, options.choice, options.sizes)
 
 
 def _write_example(folder: Path) -> str:

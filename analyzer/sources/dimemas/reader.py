@@ -23,8 +23,8 @@ from analyzer.program.model import Program
 from analyzer.program.operation import OP
 from analyzer.program.storage import OperationSpill
 from analyzer.trace import SELF, WORLD, Communicator
+from analyzer.trace.read_sizes import DEFAULT_SIZES
 
-_BLOCK_BYTES = 4 << 20
 _LEAST_RECORD = 4
 """Bytes of the shortest line that is an operation (less than in truth): limits the number of operations of a block."""
 _MOST_TASKS = 1 << 24
@@ -75,10 +75,11 @@ def communicators_of(defined: dict[int, tuple[int, ...]], ranks: int) -> tuple[C
     return Communicator(unused if world is None else world, everyone, name=WORLD), *selves, *others
 
 
-def read_dim(path: str | os.PathLike[str]) -> DimFile:
+def read_dim(path: str | os.PathLike[str], block_bytes: int = DEFAULT_SIZES.text_bytes) -> DimFile:
     """Read a .dim or .dim.gz. The operations of a long file lie in a temporary file without a name.
 
-    Bursts are rounded to whole ns. A burst that directly follows another is kept as a burst of its own. The root of a
+    The text is parsed `block_bytes` at a time. Bursts are rounded to whole ns. A burst that directly follows another is
+    kept as a burst of its own. The root of a
     global operation is known only on the root. A wait completes the first open receive with its source, tag,
     communicator and size, else the first without that size.
 
@@ -87,7 +88,7 @@ def read_dim(path: str | os.PathLike[str]) -> DimFile:
     """
     path = Path(path)
     with _open(path) as file:
-        return _Reader(path, file).read()
+        return _Reader(path, file, block_bytes).read()
 
 
 def _open(path: Path) -> BinaryIO:
@@ -99,8 +100,8 @@ def _open(path: Path) -> BinaryIO:
 class _Reader:
     """Reader of one file, from its header to its end."""
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
-        self._path, self._file = path, file
+    def __init__(self, path: Path, file: BinaryIO, block_bytes: int) -> None:
+        self._path, self._file, self._block_bytes = path, file, block_bytes
         self._line = 0  # lines before the records
         self._offsets = 0  # position of the offsets, by the header
 
@@ -172,7 +173,7 @@ class _Reader:
         thread, and the eager limit or 0.
         """
         spill, rest = OperationSpill(), first
-        while block := self._file.read(_BLOCK_BYTES):
+        while block := self._file.read(self._block_bytes):
             rest = self._block(reader, rest + block, spill)
         self._check_whole()
         if rest:  # the last line has no end
@@ -194,7 +195,7 @@ class _Reader:
         used, line, at = ffi.new("int64_t *"), ffi.new("int64_t *"), 0
         buffer = ffi.from_buffer("char[]", text)
         while True:
-            out = np.empty(min(len(text) // _LEAST_RECORD, _BLOCK_BYTES // 16) + 2, OP)
+            out = np.empty(min(len(text) // _LEAST_RECORD, self._block_bytes // 16) + 2, OP)
             count = lib.dim_read(reader, buffer + at, len(text) - at, pointer(out), len(out), used)
             if count:
                 spill.append(out[:count])

@@ -14,7 +14,7 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.machine.description import Machine
 from analyzer.program.model import Program, has_ports
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.replay.predicted import write_predicted
 from analyzer.replay.recorded import PROCEDURES, regions_of
 from analyzer.replay.simulate import ReplayPrediction, simulate
@@ -23,6 +23,8 @@ from analyzer.sources.dimemas.reader import read_dim
 from analyzer.temporary_files import temporary_folder
 from analyzer.trace import Chosen, Communicator, Leftovers, Losses, Nodes, Origin, Problem, Regions, Trace, TracerTime
 from analyzer.trace.chosen import Choice
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from analyzer.trace.trace import Kind
 
 _NO_TIMES = "a Dimemas trace has no times: the times shown are those of its replay on an ideal machine"
@@ -58,11 +60,12 @@ class ProgramTrace(Trace):
         path: str,
         command: str = "",
         choice: Choice | None = None,
+        sizes: ReadSizes = DEFAULT_SIZES,
     ) -> None:
         """Set up the trace. `choice`: ranks whose part of the replay is shown; all ranks are replayed."""
         if choice:
             choice.of(program.ranks, path)
-        self._choice = choice
+        self._choice, self.sizes = choice, sizes
         self.program, self.communicators = program, communicators
         self.path, self.origin = path, Origin(command, predicted=True)
         self.size = program.ranks
@@ -106,7 +109,7 @@ class ProgramTrace(Trace):
         self._remove = finalize(self, discard, folder)
         path = folder / "ideal.h5"
         write_predicted(self, self.program, prediction, path, "ideal")
-        run = open_run(str(path), choice=self._choice)
+        run = open_run(str(path), options=ReadOptions(choice=self._choice, sizes=self.sizes))
         self.event_labels |= run.event_labels
         return run
 
@@ -143,10 +146,12 @@ class ProgramTrace(Trace):
             self._remove()
 
 
-def open_dim(path: str | os.PathLike[str], choice: Choice | None = None) -> ProgramTrace:
+def open_dim(
+    path: str | os.PathLike[str], choice: Choice | None = None, sizes: ReadSizes = DEFAULT_SIZES
+) -> ProgramTrace:
     """Open a Dimemas trace, or some ranks of it, as a `Trace` with the times of its ideal replay.
 
     Raises TracelibError if the file cannot be understood.
     """
-    found = read_dim(path)
-    return ProgramTrace(found.program, found.communicators, os.fspath(path), found.name, choice)
+    found = read_dim(path, sizes.text_bytes)
+    return ProgramTrace(found.program, found.communicators, os.fspath(path), found.name, choice, sizes)

@@ -17,10 +17,10 @@ def _recognises(_path: Path, head: bytes) -> bool:
     return head[2:].startswith(b"OTF2")  # after the kind of the first chunk and its byte order
 
 
-def _open(path: Path, _team: Team, _options: ReadOptions) -> Trace:
+def _open(path: Path, _team: Team, options: ReadOptions) -> Trace:
     from analyzer.sources.otf2.trace import open_otf2
 
-    return open_otf2(path)
+    return open_otf2(path, options.sizes)
 
 
 SOURCE = Source(

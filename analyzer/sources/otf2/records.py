@@ -8,9 +8,10 @@ from itertools import pairwise
 import numpy as np
 
 from analyzer.columns.arrays import joined
-from analyzer.columns.sorted_runs import INDEX_ROWS, RankRuns, SortedRuns
+from analyzer.columns.sorted_runs import RankRuns, SortedRuns
 from analyzer.sources.otf2.location import HALF, LocationActivity
 from analyzer.trace.call_trace import call_events, call_states, running
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from analyzer.trace.records import CALL, EVENT, MARK, MESSAGE, REQUEST, STATE
 from tracelib.schema import RequestKind
 
@@ -25,15 +26,16 @@ class RecordSpill:
     `calls`, `requests` and `marks` are read by rank and window; `states`, `events` and `messages` by window.
     """
 
-    def __init__(self, size: int, procedures: Sequence[str]) -> None:
-        self._procedures = procedures
+    def __init__(self, size: int, procedures: Sequence[str], sizes: ReadSizes = DEFAULT_SIZES) -> None:
+        self._procedures, self._step = procedures, sizes.sorted_step
         self.calls = RankRuns(CALL, "enter", size)
         self.requests = RankRuns(REQUEST, "completed", size)
         self.marks = RankRuns(MARK, "time", size)
-        self.states = SortedRuns(STATE, "begin", "rank", "thread")
-        self.events = SortedRuns(EVENT, "time", "rank", "thread")
-        self.messages = SortedRuns(MESSAGE, "logical_send", "source")
-        self._sends, self._receives = (SortedRuns(HALF, "logical", "rank", "thread") for _ in range(2))
+        self.states = SortedRuns(STATE, "begin", "rank", "thread", step=self._step)
+        self.events = SortedRuns(EVENT, "time", "rank", "thread", step=self._step)
+        self.messages = SortedRuns(MESSAGE, "logical_send", "source", step=self._step)
+        self._sends = SortedRuns(HALF, "logical", "rank", "thread", step=self._step)
+        self._receives = SortedRuns(HALF, "logical", "rank", "thread", step=self._step)
         self._waiting: list[tuple[int, LocationActivity]] = []
         self._before: dict[tuple[int, int], int] = {}  # by (rank, thread): end of its last call, or its begin
         self._computed = [np.zeros(0, STATE)]
@@ -65,7 +67,7 @@ class RecordSpill:
         ranks = [rank for rank, _ in self._waiting]
         calls = [did.calls for _, did in self._waiting]
         every = joined(calls, CALL)
-        self._sample.append(np.sort(every["enter"])[::INDEX_ROWS])
+        self._sample.append(np.sort(every["enter"])[:: self._step])
         self.calls.append(every, np.repeat(ranks, list(map(len, calls))))
         marks = [did.marks for _, did in self._waiting]
         self.marks.append(joined(marks, MARK), np.repeat(ranks, list(map(len, marks))))
@@ -85,7 +87,7 @@ class RecordSpill:
         self._put()
         self._times = np.sort(np.concatenate(self._sample))
         halves = (self._sends, self._receives)
-        bounds = np.unique(np.concatenate([half.sample() for half in halves]))[:: _AT_ONCE // INDEX_ROWS]
+        bounds = np.unique(np.concatenate([half.sample() for half in halves]))[:: _AT_ONCE // self._step]
         rest = [np.zeros(0, HALF), np.zeros(0, HALF)]
         for begin, end in pairwise([-_EVER, *bounds[1:].tolist(), _EVER]):
             sides = [joined([left, half.read(begin, end)], HALF) for left, half in zip(rest, halves, strict=True)]
@@ -96,7 +98,7 @@ class RecordSpill:
 
     def windows(self, records: int, duration_ns: int) -> np.ndarray:
         """Return windows, as Trace.windows."""
-        inner = self._times[:: max(records // INDEX_ROWS, 1)]
+        inner = self._times[:: max(records // self._step, 1)]
         inner = inner[(inner > 0) & (inner <= duration_ns)]
         return np.unique(np.concatenate([[0], inner, [duration_ns + 1]]))
 

@@ -24,6 +24,7 @@ from analyzer.sources.otf2.events import pieces
 from analyzer.sources.otf2.location import LocationTranslator
 from analyzer.sources.otf2.records import RecordSpill
 from analyzer.trace import EVENT, Origin, Problem, Regions, Trace
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 
 _EVER = 2**62
 
@@ -95,7 +96,7 @@ def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
     return rows if ranks is None else rows[(rows["rank"] >= ranks.start) & (rows["rank"] < ranks.stop)]
 
 
-def open_otf2(path: str | os.PathLike[str]) -> ArchiveTrace:
+def open_otf2(path: str | os.PathLike[str], sizes: ReadSizes = DEFAULT_SIZES) -> ArchiveTrace:
     """Open the archive with this anchor file (NAME.otf2).
 
     Raises TracelibError if it is damaged, or the package otf2 is not installed.
@@ -106,7 +107,7 @@ def open_otf2(path: str | os.PathLike[str]) -> ArchiveTrace:
             with redirect_stderr(printed):  # the package prints what goes wrong where its library calls it
                 reader = stack.enter_context(otf2.reader.open(os.fspath(path)))
                 said = definitions(otf2, reader.definitions)
-            return _trace(os.fspath(path), said, reader)
+            return _trace(os.fspath(path), said, reader, sizes)
     except _damage() as error:
         why = " ".join(str(error).split()) or type(error).__name__
         cause = printed.getvalue().splitlines()[-1:] or [why]
@@ -118,8 +119,8 @@ def _damage() -> tuple[type[Exception], ...]:
     return (*errors(), AttributeError, KeyError, TypeError, ValueError)
 
 
-def _trace(path: str, said: ArchiveDefinitions, reader: Any) -> ArchiveTrace:
-    records = RecordSpill(len(said.ranks), said.procedures)
+def _trace(path: str, said: ArchiveDefinitions, reader: Any, sizes: ReadSizes) -> ArchiveTrace:
+    records = RecordSpill(len(said.ranks), said.procedures, sizes)
     found = {
         location._ref: (rank, thread)
         for rank, threads in enumerate(said.ranks)
@@ -140,4 +141,6 @@ def _trace(path: str, said: ArchiveDefinitions, reader: Any) -> ArchiveTrace:
         records.end_of(rank, end)
     records.finish()
     spans = [(min(begin, end), end) for begin, end in zip(begins, ends, strict=True)]
-    return ArchiveTrace(path, said, records, spans)
+    trace = ArchiveTrace(path, said, records, spans)
+    trace.sizes = sizes
+    return trace

@@ -20,7 +20,7 @@ def _recognises(_path: Path, head: bytes) -> bool:
 def _open(path: Path, team: Team, options: ReadOptions) -> Trace:
     from analyzer.sources.paraver.trace import open_prv
 
-    return open_prv(path, team, options.choice)
+    return open_prv(path, team, options.choice, options.sizes)
 
 
 def _write_example(folder: Path) -> str:

@@ -44,8 +44,9 @@ class SortedArrows:
 
 def sort_out(body: TraceBody, windows: np.ndarray) -> SortedArrows:
     """Separate messages from arrows inside a task. Reads the records a window of time at a time."""
-    messages, arrows = (SortedRuns(MESSAGE, "logical_send", "source") for _ in range(2))
-    inside_sender = SortedRuns(MESSAGE, "logical_receive", "destination")
+    step = body.sizes.sorted_step
+    messages, arrows = (SortedRuns(MESSAGE, "logical_send", "source", step=step) for _ in range(2))
+    inside_sender = SortedRuns(MESSAGE, "logical_receive", "destination", step=step)
     threads = _Threads(body)
     for begin, end in pairwise(windows.tolist()):
         threads.step(begin, end)

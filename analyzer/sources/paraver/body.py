@@ -19,9 +19,8 @@ from analyzer.sources.paraver.labels import preset_types
 from analyzer.trace import EVENT, MESSAGE, STATE, Communicator, Problem, State
 from analyzer.trace.chosen import Choice
 from analyzer.trace.paraver import MPI_TYPES, EventType, are_callers
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 
-BLOCK_BYTES = 1 << 22
-RUN_ROWS = 1 << 17
 LONGEST_LINE = 1 << 26
 CALL_VALUES = lib.PRV_CALL_VALUES
 _FEW_THREADS = 1 << 16
@@ -75,9 +74,10 @@ class TraceBody:
     header: Header
     communicators: list[Communicator]
     communicator_keys: list[tuple[int, int]]  # (application from 0, id) of each communicator
-    states: SortedRuns = field(default_factory=lambda: SortedRuns(STATE, "begin", "rank", "thread"))
-    events: SortedRuns = field(default_factory=lambda: SortedRuns(EVENT, "time", "rank", "thread"))
-    messages: SortedRuns = field(default_factory=lambda: SortedRuns(MESSAGE, "logical_send", "source"))
+    sizes: ReadSizes
+    states: SortedRuns = field(init=False)
+    events: SortedRuns = field(init=False)
+    messages: SortedRuns = field(init=False)
     flushes: list[np.ndarray] = field(default_factory=list)  # EVENT rows of the flush type, in order of the file
     cpu_waits: list[np.ndarray] = field(default_factory=list)  # EVENT: a prediction's threads wait for a CPU
     predicted: list[np.ndarray] = field(default_factory=list)  # EVENT: the trace is a prediction
@@ -98,6 +98,12 @@ class TraceBody:
     last_ns: int = 0
     largest_cpu: int = 0
 
+    def __post_init__(self) -> None:
+        step = self.sizes.sorted_step
+        self.states = SortedRuns(STATE, "begin", "rank", "thread", step=step)
+        self.events = SortedRuns(EVENT, "time", "rank", "thread", step=step)
+        self.messages = SortedRuns(MESSAGE, "logical_send", "source", step=step)
+
 
 def open_text(path: Path) -> BufferedReader | gzip.GzipFile:
     """Open the trace's text, unpacked if it is gzip (by its first bytes, not its name). Raises TracelibError."""
@@ -112,14 +118,14 @@ def open_text(path: Path) -> BufferedReader | gzip.GzipFile:
 class _Lines:
     """Text of a file in blocks of whole lines. If something ends it early, `problem` says what."""
 
-    def __init__(self, file: BufferedReader | gzip.GzipFile) -> None:
-        self._file = file
+    def __init__(self, file: BufferedReader | gzip.GzipFile, block_bytes: int) -> None:
+        self._file, self._block_bytes = file, block_bytes
         self._rest = b""
         self.problem = ""
 
     def _read(self) -> bytes:
         try:
-            return self._file.read1(BLOCK_BYTES)  # read() would lose what precedes the damage
+            return self._file.read1(self._block_bytes)  # read() would lose what precedes the damage
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             self.problem = f"the compressed file is damaged ({error}): what comes after is lost"
         except OSError as error:
@@ -180,7 +186,8 @@ class _Tables:
 
     def __init__(self, body: TraceBody) -> None:
         self._body = body
-        self._rows = [np.empty(RUN_ROWS, dtype) for dtype in (STATE, EVENT, MESSAGE)]
+        self.most = body.sizes.sorted_rows
+        self._rows = [np.empty(self.most, dtype) for dtype in (STATE, EVENT, MESSAGE)]
         self._runs = [body.states, body.events, body.messages]
         self.pointers = [ffi.from_buffer("char[]", rows.view(np.uint8)) for rows in self._rows]
         self.counts = ffi.new("int64_t[3]")
@@ -270,9 +277,9 @@ def _read_records(lines: _Lines, body: TraceBody) -> int:
         source = ffi.from_buffer("char[]", text)
         at = 0
         while at < len(text):
-            at += lib.prv_read(reader, source + at, len(text) - at, *tables.pointers, RUN_ROWS, tables.counts)
+            at += lib.prv_read(reader, source + at, len(text) - at, *tables.pointers, tables.most, tables.counts)
             if at < len(text):
-                tables.flush(RUN_ROWS // 2)
+                tables.flush(tables.most // 2)
     tables.flush(0)
     _summarize(reader, body, header_lines)
     return body.states.rows + body.events.rows + body.messages.rows
@@ -318,7 +325,7 @@ def _chosen(choice: Choice | None, size: int, path: Path) -> np.ndarray | None:
     return np.isin(np.arange(size), ranks) if len(ranks) < size else None
 
 
-def read_body(path: Path, choice: Choice | None = None) -> TraceBody:
+def read_body(path: Path, choice: Choice | None = None, sizes: ReadSizes = DEFAULT_SIZES) -> TraceBody:
     """Read header, communicators and records of a .prv or .prv.gz.
 
     Lines in a wrong format are left out and reported with their numbers.
@@ -326,12 +333,13 @@ def read_body(path: Path, choice: Choice | None = None) -> TraceBody:
     Args:
         path: The file.
         choice: Read only the records of these ranks. None: all.
+        sizes: Amounts in which the text is read, and the records are sorted.
 
     Raises:
         TracelibError: The header cannot be used, no record is left, or the trace lacks a chosen rank.
     """
     with open_text(path) as file:
-        lines = _Lines(file)
+        lines = _Lines(file, sizes.text_bytes)
         first = lines.first()
         try:
             header = parse_header(first.decode("latin-1"))
@@ -341,7 +349,7 @@ def read_body(path: Path, choice: Choice | None = None) -> TraceBody:
                 f"{path} is not a Paraver trace: {reason}", "its first line starts '#Paraver ('"
             ) from error
         _check_threads(header, path)
-        body = TraceBody(header, [], [], chosen=_chosen(choice, header.size, path))
+        body = TraceBody(header, [], [], sizes, chosen=_chosen(choice, header.size, path))
         records = _read_records(lines, body)
         if lines.problem:
             body.problems.append(Problem(-1, lines.problem))

@@ -119,7 +119,7 @@ class ParaverCalls:
         return lib.prv_calls_broken(builder)
 
     def _by_receive(self, windows: np.ndarray) -> SortedRuns:
-        receives = SortedRuns(MESSAGE, "logical_receive", "destination")
+        receives = SortedRuns(MESSAGE, "logical_receive", "destination", step=self._body.sizes.sorted_step)
         for begin, end in pairwise(windows.tolist()):
             receives.append(self._messages.read(begin, end))
         return receives

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analyzer.columns.sorted_runs import INDEX_ROWS, SortedRuns
+from analyzer.columns.sorted_runs import SortedRuns
 from analyzer.parallel import Team
 from analyzer.sources.paraver.arrows import ParaverArrows, SortedArrows, sort_out
 from analyzer.sources.paraver.body import TraceBody, read_body
@@ -28,6 +28,7 @@ from analyzer.sources.paraver.extras import (
 from analyzer.sources.paraver.labels import read_labels, read_nodes, with_presets
 from analyzer.trace import MESSAGE, Communicator, Losses, Nodes, Origin, Problem, Trace
 from analyzer.trace.chosen import Choice
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from analyzer.trace.trace import NOT_KNOWN
 from tracelib.schema import REGION_TYPE
 
@@ -45,9 +46,11 @@ class ParaverTrace(Trace):
     was made of.
     """
 
-    def __init__(self, path: str | os.PathLike[str], choice: Choice | None = None) -> None:
-        self.path = os.fspath(path)
-        self._body = body = read_body(Path(path), choice)
+    def __init__(
+        self, path: str | os.PathLike[str], choice: Choice | None = None, sizes: ReadSizes = DEFAULT_SIZES
+    ) -> None:
+        self.path, self.sizes = os.fspath(path), sizes
+        self._body = body = read_body(Path(path), choice, sizes)
         header = body.header
         self.size = header.size
         self.threads = header.threads
@@ -103,7 +106,7 @@ class ParaverTrace(Trace):
     def _sorted(self) -> SortedArrows:
         """Messages, and arrows inside a task."""
         if not self._body.inside_tasks:
-            return SortedArrows(self._body.messages, SortedRuns(MESSAGE, "logical_send"))
+            return SortedArrows(self._body.messages, SortedRuns(MESSAGE, "logical_send", step=self.sizes.sorted_step))
         return sort_out(self._body, self.windows())
 
     @cached_property
@@ -120,7 +123,7 @@ class ParaverTrace(Trace):
 
     @cached_property
     def _sample(self) -> np.ndarray:
-        """Sorted times of one record in INDEX_ROWS."""
+        """Sorted times of one record in `sorted_step`."""
         tables = (self._body.states, self._body.events, self._body.messages)
         return np.sort(np.concatenate([table.sample() for table in tables]))
 
@@ -131,7 +134,7 @@ class ParaverTrace(Trace):
         return int(self._body.begin[rank]), int(self._body.end[rank])
 
     def windows(self, records: int = 262144) -> np.ndarray:
-        inner = self._sample[:: max(1, records * _ROWS_A_CALL // INDEX_ROWS)]
+        inner = self._sample[:: max(1, records * _ROWS_A_CALL // self.sizes.sorted_step)]
         return np.unique(np.concatenate(([0], inner, [self._end(None)])))
 
     def _blocks(self, begin: int, end: int | None) -> Iterator[tuple[int, int]]:
@@ -201,15 +204,21 @@ def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
     return rows[(rows["rank"] >= ranks.start) & (rows["rank"] < ranks.stop)]
 
 
-def open_prv(path: str | os.PathLike[str], team: Team | None = None, choice: Choice | None = None) -> ParaverTrace:
+def open_prv(
+    path: str | os.PathLike[str],
+    team: Team | None = None,
+    choice: Choice | None = None,
+    sizes: ReadSizes = DEFAULT_SIZES,
+) -> ParaverTrace:
     """Read a Paraver trace, or some ranks of it. Malformed lines are in `problems`.
 
     Args:
         path: The file.
         team: Not used: each member of a team reads the whole file, since text cannot be divided unread.
         choice: Ranks to read. None: all.
+        sizes: Amounts in which it is read.
 
     Raises:
         TracelibError: The file is not a Paraver trace.
     """
-    return ParaverTrace(path, choice)
+    return ParaverTrace(path, choice, sizes)

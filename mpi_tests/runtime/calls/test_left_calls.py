@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Errors
 from tracelib.schema import CALL_WAS_LEFT
 

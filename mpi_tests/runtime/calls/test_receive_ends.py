@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Leftovers
 
 CONTROL, LARGE = 100, 40

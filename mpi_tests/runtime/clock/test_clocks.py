@@ -14,7 +14,7 @@ import pytest
 from conftest import source_of
 from running import run
 
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Clocks, State, TracerTime
 from tracelib.schema import SYNC_TYPE
 

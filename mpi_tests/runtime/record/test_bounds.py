@@ -23,7 +23,7 @@ from analyzer.metrics.useful import useful
 from analyzer.pairing.collective_calls import collectives
 from analyzer.pairing.nonblocking_collectives import nonblocking_collectives
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Leftovers, Losses
 from tracelib import schema
 from tracelib.schema import RequestKind

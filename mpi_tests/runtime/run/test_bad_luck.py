@@ -12,7 +12,7 @@ from matrix import ROOT, environment
 from patience import patient
 from result import rank_files
 
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from tracelib.schema import ProcessState
 
 

@@ -4,7 +4,7 @@ import pytest
 from conftest import source_of
 from result import rank_files
 
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from tracelib.schema import ProcessState, RequestKind
 
 

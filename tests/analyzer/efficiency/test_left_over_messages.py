@@ -12,7 +12,7 @@ from analyzer.machine.description import Machine
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.replay import replay
 
 BURSTS = st.lists(st.integers(1, 50), min_size=4, max_size=20)

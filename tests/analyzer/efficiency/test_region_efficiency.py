@@ -13,7 +13,7 @@ from analyzer.cli import main
 from analyzer.efficiency.by_region import region_efficiencies, visit_efficiencies
 from analyzer.metrics.regions import region_sums
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from tracelib.schema import LabelKind
 
 ONE = Team()

@@ -12,7 +12,7 @@ from synthetic import FIRST, WORLD, call, request, write_run
 from analyzer.metrics.collectives import CollectiveTotals, collectives
 from analyzer.metrics.messages import messages, size_class
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Communicator
 from analyzer.trace.description import ranks_text
 from tracelib.schema import RequestKind

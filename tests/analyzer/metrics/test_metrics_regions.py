@@ -14,7 +14,7 @@ import analyzer
 from analyzer.metrics import regions as metric
 from analyzer.metrics.regions import region_profile
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from tracelib.schema import PARALLEL_TYPE
 
 

@@ -13,7 +13,7 @@ from analyzer.metrics.overhead import flushes
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.metrics.useful import bursts, useful
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import State
 
 ONE = Team()

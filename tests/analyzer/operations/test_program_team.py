@@ -10,7 +10,7 @@ from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program import files, storage
 from analyzer.program.model import pieces
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from benchmarks.synthetic.run import PATTERNS
 from benchmarks.synthetic.run import write_run as write_pattern
 

@@ -13,14 +13,13 @@ from synthetic import FIRST, NONE, SELF, WORLD, call, event, flush, poll, reques
 from analyzer.opening import open_trace
 from analyzer.operations.program import program_of
 from analyzer.operations.walk import RankOperations
-from analyzer.pairing import requests as windows_of
 from analyzer.program import storage as spill
 from analyzer.program.operation import OperationFlag, OperationKind
 from analyzer.program.storage import OperationSpill, packed
-from analyzer.recording.rank_file import row_stream
 from analyzer.recording.rank_file.file import RankFile
 from analyzer.recording.run.extras import RunLeftovers
 from analyzer.trace import Leftovers
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from analyzer.writers.packed import pack_run
 from benchmarks import halo
 from benchmarks.halo import write_halo
@@ -70,7 +69,10 @@ def random_rank(rng, n, late, odd):
     return {"calls": calls, "requests": done, "polls": polls, "events": events, "objects": FILES}
 
 
-def programs(path, monkeypatch):
+SHORT_BLOCKS = ReadSizes(stream_rows=32)
+
+
+def programs(path, monkeypatch, sizes=DEFAULT_SIZES):
     """Return the program of a run by the short way, with numbers of operations of its ranks, and by the long way.
 
     Ranks that are translated together have the same program as one by one.
@@ -83,7 +85,7 @@ def programs(path, monkeypatch):
         return counts[-1]
 
     for way, together in ((straight, True), (counted, False), (lambda *_: None, False)):
-        with monkeypatch.context() as patch, closing(open_trace(str(path))) as trace:
+        with monkeypatch.context() as patch, closing(open_trace(str(path), sizes=sizes)) as trace:
             patch.setattr(RankOperations, "append_to", way)
             if not together:
                 patch.setattr(RankOperations, "append_ranks", lambda *_: np.zeros((2, 0), np.int64))
@@ -147,11 +149,9 @@ def test_any_rows(seed, n, late, window, block, room, odd, overhead, tsc, tmp_pa
     rng = np.random.default_rng(seed)
     ranks = [random_rank(rng, n, late, odd) | {"tsc_per_us": tsc, "overhead_ticks": overhead} for _ in range(2)]
     path = write_run(tmp_path_factory.mktemp("run"), ranks, communicators=COMMUNICATORS)
+    sizes = ReadSizes(rank_window_calls=window, stream_rows=block, stream_room=room)
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(windows_of, "RECORDS_OF_A_RANK", window)
-        monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", block)
-        monkeypatch.setattr(row_stream, "ROOM", room)
-        found, straight = programs(path, monkeypatch)
+        found, straight = programs(path, monkeypatch, sizes)
     assert len(straight) == 2
     assert_equal(*found)
     assert_slots_are_told_apart(found[0])
@@ -253,8 +253,7 @@ def rows_read(run, monkeypatch):
             found[table] += last - first
         return read(self, table, first, last, into)
 
-    with monkeypatch.context() as patch, closing(open_trace(str(run))) as trace:
-        patch.setattr(row_stream, "ROWS_AT_ONCE", 32)
+    with monkeypatch.context() as patch, closing(open_trace(str(run), sizes=SHORT_BLOCKS)) as trace:
         patch.setattr(RankOperations, "append_ranks", lambda *_: np.zeros((2, 0), np.int64))
         trace.extra(Leftovers).unpaired()  # matching reads them once, too
         patch.setattr(RankFile, "read", counted)
@@ -280,14 +279,13 @@ def test_each_row_is_read_once(tmp_path, monkeypatch, is_packed):
 
 
 def returns(monkeypatch):
-    """How many operations were kept each time that a rank was begun again; blocks of rows are small."""
+    """How many operations were kept each time that a rank was begun again."""
     found, return_to = [], OperationSpill.return_to
 
     def noted(self, mark):
         found.append(mark.operations)
         return_to(self, mark)
 
-    monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", 32)
     monkeypatch.setattr(OperationSpill, "return_to", noted)
     return found
 
@@ -302,10 +300,10 @@ def test_a_rank_that_is_unusual_from_late_on_is_begun_again(tmp_path, monkeypatc
     run = write_run(tmp_path, [{"calls": barriers}, {"calls": barriers + fence}, {"calls": barriers + fence}])
     monkeypatch.setattr(spill, "IN_MEMORY", in_memory)
     returned = returns(monkeypatch)
-    found, straight = programs(run, monkeypatch)
+    found, straight = programs(run, monkeypatch, SHORT_BLOCKS)
     assert len(straight) == 1 and returned == 2 * straight  # ranks together leave such ones to be read one by one
     assert_equal(*found)
-    with closing(open_trace(str(run))) as trace:
+    with closing(open_trace(str(run), sizes=SHORT_BLOCKS)) as trace:
         walk, into = RankOperations(trace, by_thread=True), OperationSpill()
         for rank in range(3):
             assert (walk.append_to(into, rank) is None) == (rank > 0)
@@ -326,7 +324,7 @@ def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):
     requests.append(request(RequestKind.RECV_DONE, 10, 9010, peer=1, tag=9, bytes=7))
     run = write_run(tmp_path, [{"calls": calls, "requests": requests}] * 2)
     returned = returns(monkeypatch)
-    found, straight = programs(run, monkeypatch)
+    found, straight = programs(run, monkeypatch, SHORT_BLOCKS)
     assert straight == [2 * n + 3] * 2 and returned == [0, 0]
     assert_equal(*found)
     first = found[0].ops[:][0]
@@ -335,12 +333,11 @@ def test_a_receive_that_is_open_all_the_time(tmp_path, monkeypatch):
 
 def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
     """Operations lie in a file; of the rows a few blocks are kept."""
-    monkeypatch.setattr(row_stream, "ROWS_AT_ONCE", 1024)
     monkeypatch.setattr(spill, "IN_MEMORY", 0)
     peaks, few, many = [], 20_000, 160_000
     for calls in (few, many):
         run = write_halo(tmp_path / str(calls), 2, calls)
-        with closing(open_trace(str(run))) as trace:
+        with closing(open_trace(str(run), sizes=ReadSizes(stream_rows=1024))) as trace:
             trace.extra(Leftovers).unpaired()  # matching is tested elsewhere
             tracemalloc.start()
             program_of(trace)

@@ -10,7 +10,7 @@ from analyzer.parallel import Team
 from analyzer.program.files import load_program, save_program
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationKind, operations
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.replay import Machine, simulate
 from analyzer.replay.section import section_of
 from analyzer.validation import measured_parts

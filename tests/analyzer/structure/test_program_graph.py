@@ -15,10 +15,10 @@ from thread_team import by_team
 
 from analyzer.cli import main
 from analyzer.opening import open_trace
-from analyzer.pairing import parts
 from analyzer.parallel import Team
 from analyzer.report.pictures import program_graph as picture
 from analyzer.structure.graph.program_graph import DifferingProperty, NodeKind, program_graph, times_differ
+from analyzer.trace.read_sizes import ReadSizes
 from tracelib.schema import RequestKind
 
 MS = 1_000_000
@@ -115,10 +115,9 @@ def test_what_goes_in_comes_out(found):
 
 
 @pytest.mark.parametrize("size", [3, 7, 1000])
-def test_parts_of_the_run_do_not_matter(run, found, size, monkeypatch):
+def test_parts_of_the_run_do_not_matter(run, found, size):
     """The same graph where a rank's calls are read a few at a time."""
-    monkeypatch.setattr(parts, "RECORDS", size)
-    with closing(open_trace(run)) as trace:
+    with closing(open_trace(run, sizes=ReadSizes(part_calls=size))) as trace:
         again = program_graph(trace, Team())
     assert [node.label for node in again.nodes] == [node.label for node in found.nodes]
     for one, other in zip(again.nodes, found.nodes, strict=True):

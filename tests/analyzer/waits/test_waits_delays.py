@@ -11,7 +11,7 @@ from synthetic import WORLD, call, event, flush, label, request, write_run
 
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.waits.analysis import analyze_waits
 from analyzer.waits.kinds import WaitKind
 from analyzer.waits.wait_states import WaitSearch, find_wait_states

@@ -7,7 +7,7 @@ from analyzer.cli import main
 from analyzer.critical.path import critical_path
 from analyzer.metrics.checks import findings
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.waits.kinds import WaitKind, length
 from analyzer.waits.wait_states import WaitSearch, find_wait_states
 from tracelib.schema import Peer

@@ -6,7 +6,9 @@ from synthetic import FIRST, WORLD, call, event, request, write_run
 
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.waits.analysis import analyze_waits
 from analyzer.waits.kinds import WaitKind, length
 from analyzer.waits.wait_states import WaitSearch, find_wait_states
@@ -381,17 +383,14 @@ def test_waits_below_the_error_of_clocks_do_not_count(tmp_path):
     assert (result.uncounted.count, result.uncounted.time_ns, result.uncounted.error_ns) == (1, 10, 20)
 
 
-def test_messages_over_many_windows(tmp_path, monkeypatch):
+def test_messages_over_many_windows(tmp_path):
     """A wait that begins many windows before it ends, and orders across windows: the same in windows of any size."""
-    monkeypatch.setattr("analyzer.recording.run.cuts.CALLS_A_BLOCK", 2)
     results = []
     zero = [send(100 * k + 50, 100 * k + 60, tag=k % 3) for k in range(40)]
     one = [receive(10, 4950, tag=0), *(receive(5000 + 10 * k, 5008 + 10 * k, tag=k % 3) for k in range(1, 40))]
     path = write_run(tmp_path, [{"calls": zero}, {"calls": one}])
     for records in (4, 16, 262144):
-        trace = open_run(str(path))
-        cut = trace.windows
-        monkeypatch.setattr(trace, "windows", lambda records=records, cut=cut: cut(records))
+        trace = open_run(str(path), options=ReadOptions(sizes=ReadSizes(block_calls=2, window_calls=records)))
         results.append(find_wait_states(WaitSearch(trace)).waits.tolist())
         trace.close()
     assert results[0] == results[1] == results[2]

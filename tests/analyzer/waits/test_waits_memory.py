@@ -11,7 +11,9 @@ from analyzer.columns.rows import PIECE, Rows
 from analyzer.errors import TracelibError
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.waits import delays
 from analyzer.waits.analysis import analyze_waits
 from analyzer.waits.wait_states import WaitSearch, find_wait_states
@@ -24,25 +26,22 @@ WINDOW = 4096
 
 
 SMALL = {
-    "analyzer.pairing.requests.RECORDS_OF_A_RANK": WINDOW // RANKS,
-    "analyzer.recording.run.cuts.CALLS_A_BLOCK": WINDOW,
-    "analyzer.pairing.collective_calls.RECORDS": WINDOW // RANKS,
-    "analyzer.pairing.parts.RECORDS": WINDOW // RANKS,
-    "analyzer.waits.delays.RECORDS": WINDOW // RANKS,
     "analyzer.columns.rows.PIECE": WINDOW,
     "analyzer.waits.delays._AT_ONCE": WINDOW,
     "analyzer.waits.wait_states._AT_ONCE": WINDOW,
 }
 """Numbers of records that are processed together, by constant."""
+SMALL_SIZES = ReadSizes(
+    rank_window_calls=WINDOW // RANKS, part_calls=WINDOW // RANKS, block_calls=WINDOW, window_calls=WINDOW,
+    message_calls=WINDOW, matched_calls=WINDOW // ReadSizes().few_ranks,
+)  # fmt: skip
 
 
 def peak_of(folder, calls):
     """Most memory of Python and numpy, how many waits were found, and whether their causes were."""
-    trace = open_run(str(write_halo(folder, RANKS, calls)))
-    cut = trace._cuts.windows
+    trace = open_run(str(write_halo(folder, RANKS, calls)), options=ReadOptions(sizes=SMALL_SIZES))
     profiled = profile(trace, Team())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trace._cuts, "windows", lambda records=WINDOW, rank=-1, **_: cut(min(records, WINDOW), rank))
         for name, number in SMALL.items():
             patch.setattr(name, number)
         tracemalloc.start()
@@ -63,12 +62,11 @@ def test_memory_does_not_grow_with_the_run(tmp_path):
     assert after - before < BYTES_A_CALL * (many - few)
 
 
-def test_what_left_many_ranks_in_step_is_read_in_windows_of_calls_not_of_ranks(tmp_path, monkeypatch):
+def test_what_left_many_ranks_in_step_is_read_in_windows_of_calls_not_of_ranks(tmp_path):
     """Ranks with few calls do all in one window of the whole run."""
     path = str(write_run(tmp_path, "halo", 520, 200).path)
     whole = waits_of(path)
-    monkeypatch.setattr("analyzer.recording.run.matched.RECORDS", WINDOW)
-    trace = open_run(path)
+    trace = open_run(path, options=ReadOptions(sizes=ReadSizes(message_calls=WINDOW)))
     found = find_wait_states(WaitSearch(trace, Team(), with_syncs=True))
     syncs = [len(found.syncs(window)) for window in range(len(found.search.windows) - 1)]
     calls, trace_windows = int(profile(trace, Team()).count.sum()), trace.windows()

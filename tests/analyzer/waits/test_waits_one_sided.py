@@ -8,7 +8,7 @@ from synthetic import WORLD, call, poll, request, write_run
 
 from analyzer.critical.path import critical_path
 from analyzer.pairing.epochs import EpochReader
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.waits.kinds import WaitKind, length
 from analyzer.waits.one_sided import FenceCalls
 from analyzer.waits.wait_states import NOT_FOR_MESSAGES, WaitSearch, find_wait_states

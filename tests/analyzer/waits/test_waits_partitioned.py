@@ -5,7 +5,9 @@ from synthetic import WORLD, call, request, write_run
 from thread_team import by_team
 
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from analyzer.waits.kinds import WaitKind, length
 from analyzer.waits.point_to_point import partitioned_candidates
 from analyzer.waits.threads import Lanes
@@ -13,9 +15,9 @@ from analyzer.waits.wait_states import WaitSearch, find_wait_states
 from tracelib.schema import RequestKind
 
 
-def waits_of(tmp_path, *ranks):
+def waits_of(tmp_path, *ranks, sizes=DEFAULT_SIZES):
     """(kind, rank, the other's rank and thread, ns) of each wait."""
-    trace = open_run(str(write_run(tmp_path, ranks)))
+    trace = open_run(str(write_run(tmp_path, ranks)), options=ReadOptions(sizes=sizes))
     found = find_wait_states(WaitSearch(trace)).waits
     lanes = [(rank, thread) for rank in range(trace.size) for thread in range(int(trace.threads[rank]))]
     rows = zip(found, length(found), strict=True)
@@ -47,10 +49,10 @@ def receiver(started, waits):
 
 @pytest.mark.parametrize("records", [1, 1 << 16])
 @pytest.mark.parametrize("started", [5, 20])
-def test_for_the_last_part(tmp_path, started, records, monkeypatch):
+def test_for_the_last_part(tmp_path, started, records):
     """Also where the receive was started after the send; whatever is read at a time."""
-    monkeypatch.setattr("analyzer.pairing.parts.RECORDS", records)
-    assert waits_of(tmp_path, receiver(started, 60), sender(300)) == [(WaitKind.LATE_SENDER, 0, 1, 1, 240)]
+    sizes = ReadSizes(part_calls=records)
+    assert waits_of(tmp_path, receiver(started, 60), sender(300), sizes=sizes) == [(WaitKind.LATE_SENDER, 0, 1, 1, 240)]
 
 
 def test_a_team_finds_the_same(tmp_path):

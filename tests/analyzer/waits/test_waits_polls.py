@@ -8,7 +8,9 @@ from synthetic import WORLD, call, poll, request, write_run
 
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.waits.analysis import analyze_waits
 from analyzer.waits.kinds import Polled, WaitKind, length
 from analyzer.waits.wait_states import WaitSearch, find_wait_states
@@ -237,9 +239,8 @@ def test_many_runs_of_polls_are_put_together(tmp_path, monkeypatch):
     assert sums[1] == pytest.approx(sums[0], rel=0.05)
 
 
-def test_windows_of_any_size_give_the_same_waits(tmp_path, monkeypatch):
+def test_windows_of_any_size_give_the_same_waits(tmp_path):
     """Polls, sends and receives that are completed many windows after they were posted, and probes."""
-    monkeypatch.setattr("analyzer.recording.run.cuts.CALLS_A_BLOCK", 2)
     zero = {"calls": [call("MPI_Issend", 10, 15, comm=WORLD, peer=1, tag=9, sent=8)], "requests": [], "polls": []}
     one = {"calls": [call("MPI_Irecv", 5, 6, comm=WORLD)], "requests": [], "polls": []}
     for k in range(20):
@@ -257,9 +258,7 @@ def test_windows_of_any_size_give_the_same_waits(tmp_path, monkeypatch):
     zero["calls"].append(call("MPI_Send", 2200, 2202, comm=WORLD, peer=1, tag=7, sent=8))
     path, results = write_run(tmp_path, [zero, one]), []
     for records in (4, 16, 262144):
-        trace = open_run(str(path))
-        cut = trace.windows
-        monkeypatch.setattr(trace, "windows", lambda records=records, cut=cut: cut(records))
+        trace = open_run(str(path), options=ReadOptions(sizes=ReadSizes(block_calls=2, window_calls=records)))
         results.append(find_wait_states(WaitSearch(trace)).waits.tolist())
         trace.close()
     assert results[0] == results[1] == results[2]

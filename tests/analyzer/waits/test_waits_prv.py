@@ -10,6 +10,7 @@ from synthetic import WORLD, call, write_run
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.waits.annotated import WithWaits
 from analyzer.waits.kinds import LABELS, WaitKind
 
@@ -64,8 +65,7 @@ def test_the_rest_of_the_trace_is_the_same(run, tmp_path):
 
 
 def test_windows_of_any_size_give_the_same_events(run, monkeypatch):
-    monkeypatch.setattr("analyzer.recording.run.cuts.CALLS_A_BLOCK", 2)
-    trace = open_trace(str(run))
+    trace = open_trace(str(run), sizes=ReadSizes(block_calls=2))
     whole = WithWaits(trace, Team()).events()
     cut = trace.windows
     monkeypatch.setattr(trace, "windows", lambda records=1: cut(1))

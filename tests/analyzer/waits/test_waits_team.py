@@ -15,7 +15,7 @@ from analyzer.columns import rows
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
 from analyzer.recording.run.cuts import Cuts
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.waits.analysis import analyze_waits
 from benchmarks.synthetic.run import PATTERNS
 from benchmarks.synthetic.run import write_run as write_pattern

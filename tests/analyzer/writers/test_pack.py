@@ -17,6 +17,7 @@ from analyzer.places.modules import LoadedModule
 from analyzer.places.name_table import Frame, PlaceFrames
 from analyzer.recording.rank_file import file as rank_file
 from analyzer.recording.run.rank_files import find_ranks
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.writers.hdf5_groups import CODECS
 from analyzer.writers.packed import pack_run
 from tracelib import schema
@@ -168,15 +169,15 @@ def test_a_run_without_names_of_calls_is_packed(tmp_path):
         trace.close()
 
 
-def test_groups_of_many_ranks_are_closed_again(tmp_path, monkeypatch):
+def test_groups_of_many_ranks_are_closed_again(tmp_path):
     """A packed run of more ranks than groups stay open is read as any other."""
-    monkeypatch.setattr("analyzer.recording.rank_file.tables.OPEN_GROUPS", 3)
     ranks = [
         {"calls": [call("MPI_Barrier", 10 * k, 10 * k + rank, comm=WORLD) for k in range(100)]} for rank in range(8)
     ]
     run = write_run(tmp_path, ranks)
     pack_run(str(run), tmp_path / "packed.h5")
-    exits = [[rows["exit"].tolist() for rows in of_all_ranks(path)] for path in (run, tmp_path / "packed.h5")]
+    sizes = ReadSizes(open_groups=3)
+    exits = [[rows["exit"].tolist() for rows in of_all_ranks(path, sizes)] for path in (run, tmp_path / "packed.h5")]
     assert exits[0] == exits[1]
     assert 1 <= len(rank_file._files.get(str(tmp_path / "packed.h5")).groups) <= 3
 
@@ -208,9 +209,9 @@ def test_a_codec_that_there_is_not(tmp_path):
     assert not list(tmp_path.glob("*pack*"))
 
 
-def of_all_ranks(path):
+def of_all_ranks(path, sizes):
     """The calls of each rank, read twice from the first to the last."""
-    files = find_ranks(str(path)).files
+    files = find_ranks(str(path), sizes=sizes).files
     return [file.read("calls", 0, 100) for _ in range(2) for file in files]
 
 

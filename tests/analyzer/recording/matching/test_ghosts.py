@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import COLUMNS, COMMUNICATORS, receive, send, simulations
@@ -16,10 +15,11 @@ from analyzer.metrics.useful import useful
 from analyzer.pairing.collective_calls import collectives
 from analyzer.pairing.nonblocking_collectives import nonblocking_collectives
 from analyzer.parallel import Team
-from analyzer.recording.rank_file import index
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.report.look.summary import summarize
 from analyzer.trace import Leftovers, Losses, State, TracerTime
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.waits.one_sided import fences
 from tracelib import schema
 from tracelib.schema import RequestKind
@@ -28,14 +28,12 @@ RECEIVED = (RequestKind.RECV_DONE, RequestKind.RECEIVED, RequestKind.RECV_FREED)
 SENDS = ("MPI_Send", "MPI_Isend")
 
 
-@pytest.fixture(autouse=True)
-def small_steps(monkeypatch):
-    monkeypatch.setattr(index, "STEP", 3)
+SMALL_STEPS = ReadOptions(sizes=ReadSizes(index_rows=3))
 
 
 def opened(ranks, communicators=()):
     with tempfile.TemporaryDirectory() as folder:
-        trace = open_run(str(write_run(Path(folder), ranks, communicators)))
+        trace = open_run(str(write_run(Path(folder), ranks, communicators)), options=SMALL_STEPS)
         yield trace
         trace.close()
 

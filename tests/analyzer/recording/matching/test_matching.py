@@ -18,25 +18,23 @@ from analyzer.parallel import Team
 from analyzer.recording.matching.ghosts import Ghosts
 from analyzer.recording.matching.leftovers import Reach
 from analyzer.recording.matching.messages import Matching
-from analyzer.recording.rank_file import index
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.recording.thread_records.stored import StoredThreads
 from analyzer.trace import Leftovers
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import ReadSizes
 from tracelib.schema import Peer, RequestKind
 
-
-@pytest.fixture(autouse=True)
-def small_steps(monkeypatch):
-    monkeypatch.setattr(index, "STEP", 3)
+SMALL_STEPS = ReadOptions(sizes=ReadSizes(index_rows=3))
 
 
 def matched(ranks, communicators=(), records=4, missing=(), team=None):
     """Messages as tuples, and what is unmatched, by windows of a few records."""
     with tempfile.TemporaryDirectory() as folder:
-        trace = open_run(str(write_run(Path(folder), ranks, communicators, missing=missing)))
+        trace = open_run(str(write_run(Path(folder), ranks, communicators, missing=missing)), options=SMALL_STEPS)
         bounds = trace.windows(records)
-        ghosts = {file.rank: Ghosts(file, trace._lanes[file.rank][0]) for file in trace._files}
-        args = trace._lanes, ghosts, bounds, trace.windows(records // 2 + 1), trace._first_cpu
+        ghosts = {file.rank: Ghosts(file, trace._lanes[file.rank][0]) for file in trace.files_of(range(trace.size))}
+        args = trace._lanes, ghosts, bounds, trace.windows(records // 2 + 1), trace._parts.first_cpu
         team = team or Team()
         reach = Reach(np.zeros(trace.size, bool), np.zeros(9, bool))
         for lanes in {}, trace._lanes:  # read one by one, and by the kernel
@@ -174,8 +172,8 @@ def test_members_of_a_team_hand_each_other_their_sends(mpi, records, size):
     """Each reads its own ranks only, and all of them find what one process finds."""
     ranks = [{"calls": r.calls, "requests": r.requests} for r in mpi.ranks]
     with tempfile.TemporaryDirectory() as folder:
-        trace = open_run(str(write_run(Path(folder), ranks, COMMUNICATORS)))
-        ghosts = {file.rank: Ghosts(file, trace._lanes[file.rank][0]) for file in trace._files}
+        trace = open_run(str(write_run(Path(folder), ranks, COMMUNICATORS)), options=SMALL_STEPS)
+        ghosts = {file.rank: Ghosts(file, trace._lanes[file.rank][0]) for file in trace.files_of(range(trace.size))}
         reach = Reach(np.zeros(trace.size, bool), np.zeros(9, bool))
         bounds, cuts = trace.windows(records), trace.windows(records // 2 + 1)
 
@@ -183,7 +181,7 @@ def test_members_of_a_team_hand_each_other_their_sends(mpi, records, size):
             mine = trace.share(team)
             lanes = {rank: lanes if rank in mine else None for rank, lanes in trace._lanes.items()}
             stored = StoredThreads({rank: trace._lanes[rank] for rank in mine}, trace.size)
-            args = bounds, cuts, trace._first_cpu, team, Path(folder), reach, mine, stored
+            args = bounds, cuts, trace._parts.first_cpu, team, Path(folder), reach, mine, stored
             matching = Matching(lanes, ghosts, *args)
             return matching.messages(0, trace.duration_ns + 1).tobytes(), matching.unmatched(trace.procedures)
 

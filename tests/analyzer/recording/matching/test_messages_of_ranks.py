@@ -6,10 +6,13 @@ import synthetic
 from synthetic import WORLD, call
 from thread_team import by_team
 
-from analyzer.recording.run import matched
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Trace
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import ReadSizes
 from benchmarks.synthetic.run import write_run
+
+SHORT_WINDOWS = ReadOptions(sizes=ReadSizes(message_calls=300))
 
 
 def all_at_once(ranks, rounds=20):
@@ -40,9 +43,8 @@ def touching(messages, ranks):
 
 
 @pytest.mark.parametrize("ranks", [range(0), range(5), range(5, 17), range(23, 24), range(24)])
-def test_as_all_of_them_filtered(run, monkeypatch, ranks):
-    monkeypatch.setattr(matched, "RECORDS", 300)
-    trace = open_run(run)
+def test_as_all_of_them_filtered(run, ranks):
+    trace = open_run(run, options=SHORT_WINDOWS)
     every = trace.messages()
     assert len(trace.message_windows()) > 5 and len(every) > 900
     begin, end = (int(every["logical_send"][at]) for at in (len(every) // 5, len(every) // 2))
@@ -52,13 +54,12 @@ def test_as_all_of_them_filtered(run, monkeypatch, ranks):
         assert Trace.messages_of(trace, ranks, low, high).tobytes() == expected.tobytes()
 
 
-def test_of_a_team(run, monkeypatch):
+def test_of_a_team(run):
     """Each member has the messages of its ranks, whichever member found them."""
-    monkeypatch.setattr(matched, "RECORDS", 300)
-    alone = open_run(run).messages()
+    alone = open_run(run, options=SHORT_WINDOWS).messages()
 
     def work(team):
-        trace = open_run(run, team)
+        trace = open_run(run, team, SHORT_WINDOWS)
         mine = trace.share(team)
         return trace.messages_of(mine, 0, trace.duration_ns + 1).tobytes() == touching(alone, mine).tobytes()
 

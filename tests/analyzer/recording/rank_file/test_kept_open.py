@@ -12,6 +12,7 @@ from analyzer.recording.rank_file import file as rank_file
 from analyzer.recording.rank_file.chunks import Descriptor
 from analyzer.recording.rank_file.tables import KeptOpen
 from analyzer.recording.run.rank_files import find_ranks
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.writers.packed import pack_run
 
 
@@ -55,7 +56,6 @@ def test_one_that_another_thread_opens_and_drops_meanwhile():
 def test_each_opens_reads_and_closes(tmp_path, packed, monkeypatch):
     """Few files and groups are open, and turns are as short as can be."""
     monkeypatch.setattr(rank_file, "_descriptors", KeptOpen(1, Descriptor))
-    monkeypatch.setattr("analyzer.recording.rank_file.tables.OPEN_GROUPS", 1)
     calls = [call("MPI_Barrier", 10 * k, 10 * k + 5, comm=WORLD) for k in range(3000)]
     run = str(write_run(tmp_path, [{"calls": calls}] * 2))
     if packed:
@@ -63,7 +63,7 @@ def test_each_opens_reads_and_closes(tmp_path, packed, monkeypatch):
         run = str(tmp_path / "packed.h5")
 
     def reads(_):
-        files = find_ranks(run).files
+        files = find_ranks(run, sizes=ReadSizes(open_groups=1)).files
         found = [file.read("calls", first, first + 2)["enter"].tolist() for first in range(100, 200) for file in files]
         for file in files:
             file.close()

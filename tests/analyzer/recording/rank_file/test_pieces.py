@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.recording.rank_file.index import pieces_of
+from analyzer.recording.rank_file.pieces import pieces_of
+from analyzer.trace.read_sizes import DEFAULT_SIZES
 from tracelib import schema
 from tracelib.schema import BLOCK_DROPPED, BLOCK_UNWRITTEN
 
@@ -32,6 +33,7 @@ def file_of(blocks, length):
         row["first"][CALLS], row["count"][CALLS] = first, count
         row["thread"], row["flags"] = thread, flags
     return SimpleNamespace(
+        sizes=DEFAULT_SIZES,
         path=Path(__file__),
         attributes={"state": schema.ProcessState.FINALIZED},
         blocks=table,

@@ -15,8 +15,8 @@ from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
 from analyzer.recording.rank_file import stamps
 from analyzer.recording.run import file_findings as stamp_findings
+from analyzer.recording.run.opening import open_run
 from analyzer.recording.run.rank_files import find_ranks
-from analyzer.recording.run.trace import open_run
 from tracelib import schema
 from tracelib.schema import ProcessState, RequestKind
 

@@ -15,8 +15,9 @@ from analyzer.pairing.dependences import FIRST as BEGINS
 from analyzer.pairing.dependences import SINK, collective_points, message_points
 from analyzer.parallel import Team
 from analyzer.recording.run.clock_repair import repairs, violations
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Clocks, Communicator
+from analyzer.trace.read_options import ReadOptions
 
 
 def mapped(maps, rank, time):
@@ -230,7 +231,7 @@ def test_a_run_is_repaired_where_it_is_opened(tmp_path):
     broken = open_run(str(path))
     assert violations(message_points(broken), 2) == (10, 4000)
     assert violations(collective_points(broken), 2) == (0, 0)
-    repaired = open_run(str(path), repair_ns=300)
+    repaired = open_run(str(path), options=ReadOptions(repair_ns=300))
     assert violations(message_points(repaired), 2, 300) == violations(collective_points(repaired), 2, 300) == (0, 0)
     for rank in (0, 1):
         before, after = (np.concatenate(list(t.calls(rank))) for t in (broken, repaired))
@@ -247,7 +248,7 @@ def test_a_run_is_repaired_where_it_is_opened(tmp_path):
 
 def test_a_good_run_is_opened_as_it_is(tmp_path):
     path = run_with_skew(tmp_path)
-    plain, asked = open_run(str(path)), open_run(str(path), repair_ns=0)
+    plain, asked = open_run(str(path)), open_run(str(path), options=ReadOptions(repair_ns=0))
     assert asked.extra(Clocks).repair.ranks == 0
     for rank in (0, 1):
         assert (np.concatenate(list(plain.calls(rank))) == np.concatenate(list(asked.calls(rank)))).all()

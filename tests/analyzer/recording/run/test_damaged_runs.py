@@ -8,7 +8,7 @@ from killed import killed_run, rank_file, write_spool
 from synthetic import WORLD, call, write_run
 
 from analyzer.cli import main
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Counters
 from tracelib import recovery
 from tracelib.errors import TracelibError

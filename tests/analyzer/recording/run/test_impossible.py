@@ -15,10 +15,12 @@ from synthetic import WORLD, call, flush, poll, request, write_run
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
-from analyzer.recording.rank_file.index import Piece, ThreadTable
+from analyzer.recording.rank_file.pieces import Piece
 from analyzer.recording.rank_file.row_stream import RowStream
 from analyzer.recording.rank_file.stamps import SLACK_TICKS, Life, Watch
+from analyzer.recording.rank_file.thread_table import ThreadTable
 from analyzer.trace import SummedCalls
+from analyzer.trace.read_sizes import ReadSizes
 from tracelib import schema
 from tracelib.schema import ProcessState, RequestKind
 
@@ -208,8 +210,9 @@ def test_any_way_of_reading_all_finds_it_and_nothing_else(times, data):
 def test_so_does_a_stream(times, data):
     at = data.draw(st.integers(1, len(times) - 2))
     times[at], times[at + 1] = times[at + 1], times[at]
-    with pytest.raises(TracelibError), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("analyzer.recording.rank_file.row_stream.ROWS_AT_ONCE", data.draw(st.integers(1, 5)))
-        stream = RowStream(of_calls(times), "calls", 0, len(times) // 2)
+    with pytest.raises(TracelibError):
+        table = of_calls(times)
+        table.sizes = ReadSizes(stream_rows=data.draw(st.integers(1, 5)))
+        stream = RowStream(table, "calls", 0, len(times) // 2)
         while stream.limit is not None:
             stream.advance()

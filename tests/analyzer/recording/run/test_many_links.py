@@ -6,7 +6,7 @@ import h5py
 import pytest
 from h5py import h5l
 
-from analyzer.recording.run import rank_files
+from analyzer.recording.run.links import files_named_by
 
 RANKS = 1500
 
@@ -25,7 +25,7 @@ def run(request, tmp_path):
     return path
 
 
-def test_links_of_many_ranks(run, monkeypatch):
+def test_links_of_many_ranks(run):
     with h5py.File(run) as file:
         group = file["ranks"]  # while it lives, its links can be asked
         links = group.id.links
@@ -42,7 +42,6 @@ def test_links_of_many_ranks(run, monkeypatch):
                 asked.append(name)
                 return links.get_val(name)
 
-        assert rank_files._names(run, Links(), names) == by_hdf5
+        assert files_named_by(run, Links(), names, RANKS) == by_hdf5
         assert len(asked) < RANKS / 20
-        monkeypatch.setattr(rank_files, "MANY_LINKS", RANKS + 1)
-        assert rank_files._names(run, Links(), names) == by_hdf5
+        assert files_named_by(run, Links(), names, RANKS + 1) == by_hdf5

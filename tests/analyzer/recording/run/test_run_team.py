@@ -9,7 +9,7 @@ from patience import patient
 from synthetic import WORLD, call, request, write_run
 
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Leftovers
 from tracelib.schema import RequestKind
 

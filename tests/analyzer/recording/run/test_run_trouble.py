@@ -11,7 +11,7 @@ from synthetic import FIRST, call, request, write_run
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Leftovers
 from tracelib import schema
 from tracelib.schema import ProcessState, RequestKind

@@ -13,10 +13,11 @@ from analyzer.parallel import Team
 from analyzer.recording.rank_file.file import RankFile
 from analyzer.recording.rank_file.heads import Heads
 from analyzer.recording.run import rank_files
-from analyzer.recording.run.ranks import Ranks
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
+from analyzer.recording.run.rank_threads import RankThreads
 from analyzer.trace import CallPaths, Losses, Regions, TracerTime
 from analyzer.trace.chosen import Choice
+from analyzer.trace.read_options import ReadOptions
 from tracelib import schema
 from tracelib.schema import LabelKind, ProcessState
 
@@ -103,8 +104,8 @@ def test_each_file_is_opened_by_one_member(run, monkeypatch):
 
 def test_nobody_makes_threads_that_are_not_asked_for(tmp_path, monkeypatch):
     whole = str(write_run(tmp_path, [{"calls": [call("MPI_Barrier", 1, 2, comm=WORLD)]} for _ in range(6)]))
-    made, real = [], Ranks._make
-    monkeypatch.setattr(Ranks, "_make", lambda self, file: made.append(file.rank) or real(self, file))
+    made, real = [], RankThreads._make
+    monkeypatch.setattr(RankThreads, "_make", lambda self, file: made.append(file.rank) or real(self, file))
 
     def work(team):
         trace = open_run(whole, team)
@@ -119,8 +120,8 @@ def test_nobody_makes_threads_that_are_not_asked_for(tmp_path, monkeypatch):
 @pytest.mark.parametrize("chosen", ["0,5", "1-3"])
 def test_of_chosen_ranks(run, chosen):
     choice = Choice.parse(chosen)
-    alone = everything(open_run(run, choice=choice))
-    assert by_team(2, lambda team: everything(open_run(run, team, choice=choice))) == [alone] * 2
+    alone = everything(open_run(run, options=ReadOptions(choice=choice)))
+    assert by_team(2, lambda team: everything(open_run(run, team, ReadOptions(choice=choice)))) == [alone] * 2
 
 
 @pytest.mark.parametrize("bad", [0, 3])
@@ -195,7 +196,7 @@ def with_paths(rng, rank):
 
 def numbered(trace):
     tables = trace.extra(CallPaths).tables()
-    rows = [trace._paths.numbers(rank).tolist() for rank in range(trace.size)]
+    rows = [trace._parts.paths.numbers(rank).tolist() for rank in range(trace.size)]
     return tables.paths.tobytes(), tables.modules.tobytes(), tables.functions.tobytes(), rows
 
 

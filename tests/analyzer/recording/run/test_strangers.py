@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.recording.run.rank_files import strangers
+from analyzer.recording.run.lifetimes import strangers
 
 LIVES = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12), st.integers(0, 3), st.booleans()), max_size=14)
 

@@ -19,7 +19,7 @@ from synthetic import ORIGIN_NS, REALTIME_NS, WORLD, call, write_run
 from system_files import COLUMNS, MISSING, TIMES, write_samples
 
 from analyzer.cli import main
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import EVENT
 from analyzer.trace.system import BUSY, EVENT_TYPES, with_events
 from tracelib.schema.node import SYSTEM, SampleKind

@@ -9,7 +9,7 @@ from killed import killed_run, rank_file, write_spool
 from analyzer.cli import main
 from analyzer.metrics.useful import useful
 from analyzer.parallel import Team
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import Losses
 from tracelib import recovery
 

@@ -17,13 +17,11 @@ from analyzer.metrics.collectives import collectives
 from analyzer.metrics.profile import profile
 from analyzer.metrics.useful import bursts, useful
 from analyzer.opening import open_trace
-from analyzer.pairing import parts as parts_of
 from analyzer.pairing.call_paths import CallsByRank, calls_with_paths
 from analyzer.pairing.parts import parts
 from analyzer.parallel import Team
-from analyzer.recording.rank_file import index
-from analyzer.recording.run import cuts, matched
 from analyzer.trace import EVENT, MESSAGE, STATE
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.writers import packed, rank_groups
 
 ONE = Team()
@@ -82,18 +80,11 @@ def test_small_windows_of_many_ranks(run, records):
         expected = windowed(whole, 1 << 20), sums(whole), posted_and_found(whole)
         assert calls_of_ranks(whole) == calls_one_by_one(whole)
         whole.close()
-        before = cuts.FEW_RANKS, cuts.RECORDS_A_RANK, index.STEP, parts_of.RECORDS, index.KEPT_BYTES
-        cuts.FEW_RANKS, cuts.RECORDS_A_RANK, index.STEP, parts_of.RECORDS, index.KEPT_BYTES = 0, 1, 3, records, 100
-        of_messages = matched.FEW_RANKS, matched.RECORDS_A_RANK, matched.RECORDS
-        matched.FEW_RANKS, matched.RECORDS_A_RANK, matched.RECORDS = 0, 2, records
-        try:
-            cut = open_trace(path)
-            assert (windowed(cut, records), sums(cut), posted_and_found(cut)) == expected
-            assert calls_of_ranks(cut) == calls_one_by_one(cut)
-            cut.close()
-        finally:
-            cuts.FEW_RANKS, cuts.RECORDS_A_RANK, index.STEP, parts_of.RECORDS, index.KEPT_BYTES = before
-            matched.FEW_RANKS, matched.RECORDS_A_RANK, matched.RECORDS = of_messages
+        small = {"index_rows": 3, "recent_bytes": 100, "part_calls": records, "message_calls": records}
+        cut = open_trace(path, sizes=ReadSizes(few_ranks=0, rank_calls=1, matched_calls=2, **small))
+        assert (windowed(cut, records), sums(cut), posted_and_found(cut)) == expected
+        assert calls_of_ranks(cut) == calls_one_by_one(cut)
+        cut.close()
 
 
 @settings(max_examples=30)
@@ -114,9 +105,8 @@ def test_small_chunks_that_are_deflated(run, records):
         except TracelibError as error:  # a rank was killed
             assume("recover" not in error.hint)
             raise
-        for module, name, value in ((cuts, "MOST_RECORDS", records), (index, "STEP", 3), (index, "KEPT_BYTES", 100)):
-            patch.setattr(module, name, value)
-        whole, again = open_trace(path), open_trace(str(Path(folder) / "packed.h5"))
+        sizes = ReadSizes(inflated_calls=records, index_rows=3, recent_bytes=100)
+        whole, again = (open_trace(str(one), sizes=sizes) for one in (path, Path(folder) / "packed.h5"))
         assert windowed(again, records) == windowed(whole, 1 << 20)
         assert (sums(again), posted_and_found(again)) == (sums(whole), posted_and_found(whole))
         assert calls_of_ranks(again) == calls_one_by_one(again) == calls_one_by_one(whole)
@@ -129,10 +119,10 @@ def test_windows_hold_whole_chunks_that_are_deflated(tmp_path):
     calls = [call("MPI_Barrier", 100 * k, 100 * k + 50, comm=WORLD) for k in range(12_000)]
     path = write_run(tmp_path, [{"calls": calls}] * 2)
     packed.pack_run(str(path), tmp_path / "packed.h5")
-    with pytest.MonkeyPatch.context() as patch:
-        counts = []
-        for most in (1 << 20, 6000, 10):
-            patch.setattr(cuts, "MOST_RECORDS", most)
-            counts.append([len(open_trace(str(one)).windows(2000)) - 1 for one in (path, tmp_path / "packed.h5")])
+    counts = []
+    for most in (1 << 20, 6000, 10):
+        sizes = ReadSizes(inflated_calls=most)
+        both = (open_trace(str(one), sizes=sizes) for one in (path, tmp_path / "packed.h5"))
+        counts.append([len(trace.windows(2000)) - 1 for trace in both])
     plain, inflated = np.array(counts).T.tolist()
     assert plain == [12] * 3 and inflated == [3, 4, 12]

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import call, event, flush, write_run
 
-from analyzer.recording.rank_file import index
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.sources.paraver.trace import open_prv
 from analyzer.trace import CpuWaits
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.writers.paraver_labels import write_pcf
 from analyzer.writers.prv import write_prv
 from tracelib import schema
@@ -42,11 +43,10 @@ def statistics(trace, bounds=None):
 
 
 @pytest.mark.parametrize(("tsc_per_us", "scanned"), [(None, 100), (2000, 2)])
-def test_by_hand(tmp_path, monkeypatch, tsc_per_us, scanned):
+def test_by_hand(tmp_path, tsc_per_us, scanned):
     """Two buffers: 3 Sends and 2 Waitalls in two stretches, then an Allreduce and a Comm_dup in one. The first buffer
     is written as soon as the last call is over; while the second fills up, recording stops for a while. Also where a
     ns has two ticks and a buffer is read in several pieces."""
-    monkeypatch.setattr(index, "SCAN_ROWS", scanned)
     first = [
         of_call("MPI_Send", 10, 60, 9, 3, 24, 0),
         summary(10, 40, 12, 3, 16, 8),
@@ -61,7 +61,8 @@ def test_by_hand(tmp_path, monkeypatch, tsc_per_us, scanned):
     off = [event(121, schema.TRACING_TYPE, 0), event(124, schema.TRACING_TYPE, 1)]
     events = [*flush(70, 90), *off, *flush(150, 160)]
     rank = {"summaries": first + second, "events": events, "calls": [call("MPI_Finalize", 140, 170)]}
-    trace = open_run(str(write_run(tmp_path, [{**rank, "procedures": NAMES}], tsc_per_us=tsc_per_us)))
+    path = write_run(tmp_path, [{**rank, "procedures": NAMES}], tsc_per_us=tsc_per_us)
+    trace = open_run(str(path), options=ReadOptions(sizes=ReadSizes(scan_rows=scanned)))
     found = statistics(trace)
     modes = [(10, 2), (40, 1), (50, 2), (70, 1), (110, 2), (130, 1)]
     assert [(time, value) for time, kind, value in found if kind == MODE] == modes

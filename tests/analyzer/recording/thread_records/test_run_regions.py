@@ -6,16 +6,16 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import call, event, label, write_run
 
-from analyzer.recording.rank_file.index import GAP
-from analyzer.recording.run.trace import open_run
-from analyzer.recording.thread_records import regions as regions_of
+from analyzer.recording.rank_file.thread_table import GAP
+from analyzer.recording.run.opening import open_run
 from analyzer.recording.thread_records.regions import Regions as LaneRegions
 from analyzer.trace import Regions
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.writers.paraver_labels import write_pcf
 from tracelib import schema
 from tracelib.schema import PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE, LabelKind
@@ -25,16 +25,13 @@ NAMES = ("solve", "exchange", "solve: inner")
 LABELS = [label(LabelKind.REGION, n, name) for n, name in enumerate(NAMES, start=1)]
 
 
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    """Remember the open regions at every fourth event."""
-    monkeypatch.setattr(regions_of, "SCAN_ROWS", 4)
-    monkeypatch.setattr("analyzer.recording.rank_file.index.SCAN_ROWS", 4)
+SMALL_BLOCKS = ReadOptions(sizes=ReadSizes(scan_rows=4))
+"""Options that remember the open regions at every fourth event."""
 
 
 def open_written(ranks):
     with tempfile.TemporaryDirectory() as folder:
-        trace = open_run(str(write_run(Path(folder), ranks)))
+        trace = open_run(str(write_run(Path(folder), ranks)), options=SMALL_BLOCKS)
         yield trace
         trace.close()
 

@@ -5,14 +5,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic import FIRST, SELF, WORLD, call, event, flush, poll, write_run
 
-from analyzer.recording.rank_file import index
-from analyzer.recording.run.trace import open_run
+from analyzer.recording.run.opening import open_run
 from analyzer.trace import State, TracerTime
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import ReadSizes
 from tracelib.schema import Peer
 
 END = 120
@@ -20,14 +20,12 @@ SEND, REDUCE, TEST, FILE = "MPI_Send", "MPI_Allreduce", "MPI_Test", "MPI_File_op
 STATE_OF = {SEND: State.BLOCKING_SEND, REDUCE: State.GROUP_COMMUNICATION, FILE: State.IO}
 
 
-@pytest.fixture(autouse=True)
-def small_steps(monkeypatch):
-    monkeypatch.setattr(index, "STEP", 3)
+SMALL_STEPS = ReadOptions(sizes=ReadSizes(index_rows=3))
 
 
 def run_of(ranks, communicators=()):
     with tempfile.TemporaryDirectory() as folder:
-        trace = open_run(str(write_run(Path(folder), ranks, communicators)))
+        trace = open_run(str(write_run(Path(folder), ranks, communicators)), options=SMALL_STEPS)
         yield trace
         trace.close()
 

@@ -64,16 +64,16 @@ def trace(tmp_path):
 
 def test_ranks_are_read_by_the_kernel(trace):
     """Rows are usually recorded so that the kernel can read them all."""
-    assert trace._stored.of(range(5)) is not None
-    for read in (trace._stored.calls, trace._stored.requests):
+    assert trace._parts.readers.stored.of(range(5)) is not None
+    for read in (trace._parts.readers.stored.calls, trace._parts.readers.stored.requests):
         rows, counts = read(range(1, 4), 0, FAR)
         assert len(rows) == counts.sum() and (counts == counts[0]).all()
-    assert trace._stored.calls(range(5), 0, FAR)[1].tolist() == [3] * 5
+    assert trace._parts.readers.stored.calls(range(5), 0, FAR)[1].tolist() == [3] * 5
 
 
 @pytest.mark.parametrize("window", [(102, FAR), (0, 300)])
 def test_a_window_that_does_not_hold_all_is_read_one_by_one(trace, window):
-    assert trace._stored.calls(range(5), *window) is None
+    assert trace._parts.readers.stored.calls(range(5), *window) is None
     found, expected = (read(range(5), *window) for read in (trace.rank_calls, lambda *a: Trace.rank_calls(trace, *a)))
     assert found[0].tolist() == expected[0].tolist() and found[1].tolist() == expected[1].tolist()
     assert len(found[0]) < 15
@@ -82,6 +82,7 @@ def test_a_window_that_does_not_hold_all_is_read_one_by_one(trace, window):
 def test_rows_that_are_left_out_are_not_read_as_they_stand(trace):
     lane = trace.only_lane(2)
     lane.tables["calls"].leave_out(np.array([0]))
-    trace._stored.__init__(trace._lanes, trace.size)
-    assert trace._stored.of(range(2)) is not None and trace._stored.of(range(5)) is None
+    trace._parts.readers._changed(list)
+    stored = trace._parts.readers.stored
+    assert stored.of(range(2)) is not None and stored.of(range(5)) is None
     assert trace.rank_calls(range(5), 0, FAR)[0]["comm"].tolist().count(-1) == 5 * 2 + 1

@@ -14,7 +14,8 @@ from synthetic import call, flush, poll, write_run
 
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
-from analyzer.recording.thread_records import records, windowed
+from analyzer.recording.thread_records import records
+from analyzer.trace.read_sizes import ReadSizes
 from tracelib.schema import FLUSH_TYPE
 
 
@@ -24,7 +25,7 @@ def one_by_one(trace, kind, begin, end, ranks):
 
 
 def check(trace, begin, end, ranks):
-    of = trace._windowed
+    of = trace._parts.readers.windowed
     assert of.states(ranks, begin, end).tolist() == one_by_one(trace, "states", begin, end, ranks).merged().tolist()
     assert of.events(ranks, begin, end).tolist() == one_by_one(trace, "events", begin, end, ranks).merged().tolist()
     by_rank = one_by_one(trace, "states", begin, end, ranks).records.tolist()
@@ -64,7 +65,7 @@ def long(tmp_path):
 
 
 def test_more_rows_than_are_read_at_once(long):
-    assert long._windowed.are_stored(range(3))
+    assert long._parts.readers.windowed.are_stored(range(3))
     for begin in range(0, 70_000, 9_999):
         check(long, begin, begin + 40_000, range(3))
     check(long, 0, 1 << 40, range(3))
@@ -75,7 +76,8 @@ def test_a_thread_among_others(tmp_path):
     ranks = [long_rank(k, 20) for k in range(4)]
     ranks[1]["calls"] += [call("MPI_Send", 150, 170, comm=1, peer=0, thread=1)]
     trace = open_trace(str(write_run(tmp_path, ranks)))
-    assert not trace._windowed.are_stored(range(4)) and trace._windowed.are_stored(range(2, 4))
+    reader = trace._parts.readers.windowed
+    assert not reader.are_stored(range(4)) and reader.are_stored(range(2, 4))
     for begin in range(0, 2000, 300):
         check(trace, begin, begin + 300, range(4))
     trace.close()
@@ -90,14 +92,13 @@ def test_a_file_that_is_gone(long):
         long.states(0, 1 << 40)
 
 
-def test_all_events_of_a_rank_are_shown(tmp_path, monkeypatch):
+def test_all_events_of_a_rank_are_shown(tmp_path):
     """Also where there are more than are kept."""
     path = str(write_run(tmp_path, [long_rank(0, 30)]))
     trace = open_trace(path)
     shown = trace.events(0, 1 << 40)
     trace.close()
-    monkeypatch.setattr(windowed, "_MOST_EVENTS", 3)
-    trace = open_trace(path)
+    trace = open_trace(path, sizes=ReadSizes(shown_events=3))
     assert trace.events(0, 1 << 40).tolist() == shown.tolist()
     assert np.count_nonzero(shown["type"] == FLUSH_TYPE)
     trace.close()

@@ -24,7 +24,6 @@ from analyzer.parallel import Team
 from analyzer.program.operation import OperationFlag, OperationKind
 from analyzer.replay import Machine, program_of, simulate
 from analyzer.replay.recorded import in_order
-from analyzer.sources.dimemas import reader as dimemas
 from analyzer.sources.dimemas.reader import read_dim
 from analyzer.trace import Leftovers, Regions
 from analyzer.writers.dim import write_dim
@@ -37,11 +36,11 @@ MACHINES = (
 )
 
 
-def read_text(text: str | bytes, name: str = "x.dim"):
+def read_text(text: str | bytes, name: str = "x.dim", block: int = 1 << 22):
     with TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        return read_dim(path)
+        return read_dim(path, block)
 
 
 def streams(found) -> list[np.ndarray]:
@@ -187,13 +186,12 @@ def test_those_that_speak_to_each_other_begin_again(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("block", [1, 7, 64])
-def test_blocks_do_not_show(block, monkeypatch):
+def test_blocks_do_not_show(block):
     text = random_program(Random(3), 40).text()
     whole = read_text(text).program
-    monkeypatch.setattr(dimemas, "_BLOCK_BYTES", block)
-    assert read_text(text).program.ops.tolist() == whole.ops.tolist()
-    assert read_text(text.rstrip("\n")).program.ops.tolist() == whole.ops.tolist()
-    assert read_text(gzip.compress(text.encode()), "x.dim.gz").program.ops.tolist() == whole.ops.tolist()
+    assert read_text(text, block=block).program.ops.tolist() == whole.ops.tolist()
+    assert read_text(text.rstrip("\n"), block=block).program.ops.tolist() == whole.ops.tolist()
+    assert read_text(gzip.compress(text.encode()), "x.dim.gz", block).program.ops.tolist() == whole.ops.tolist()
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.sources.otf2.location import LocationTranslator
 from analyzer.trace import Regions
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.writers import otf2 as writer
 from analyzer.writers.otf2 import write_otf2
 from benchmarks.synthetic.run import write_run as write_pattern
@@ -35,7 +36,7 @@ MESSAGE = ("logical_send", "physical_send", "logical_receive", "physical_receive
 
 def again(trace, folder):
     write_otf2(trace, folder / "archive")
-    return open_trace(folder / "archive" / "traces.otf2")
+    return open_trace(folder / "archive" / "traces.otf2", sizes=ReadSizes(sorted_step=1))
 
 
 def calls_of(trace):
@@ -69,8 +70,6 @@ def in_pieces_of(count):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("analyzer.sources.otf2.events._AT_ONCE", count)
         patch.setattr("analyzer.sources.otf2.records._AT_ONCE", count)
-        patch.setattr("analyzer.sources.otf2.records.INDEX_ROWS", 1)
-        patch.setattr("analyzer.columns.sorted_runs.INDEX_ROWS", 1)
         patch.setattr("analyzer.writers.otf2._AT_ONCE", count)
         yield
 

@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.trace import Arrows
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 
 HEADER = "#Paraver (14/05/2025 at 03:14):10000_ns:1(3):1:2(2:1,1:1),1\nc:1:1:2:1:2\n"
 ENDS = "1:1:1:1:1:0:10000:1\n2:1:1:1:1:10000:40000001:0\n2:3:1:2:1:10000:40000001:0\n"
 
 
-def opened(tmp_path, text):
+def opened(tmp_path, text, sizes=DEFAULT_SIZES):
     (tmp_path / "run.prv").write_text(HEADER + text + ENDS)
-    return open_trace(tmp_path / "run.prv")
+    return open_trace(tmp_path / "run.prv", sizes=sizes)
 
 
 def counts(trace):
@@ -95,11 +96,9 @@ def test_in_any_windows_as_a_plain_search_says(tmp_path_factory, data):
     if not calls:
         expected = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("analyzer.columns.sorted_runs.INDEX_ROWS", 1)
-        patch.setattr("analyzer.sources.paraver.trace.INDEX_ROWS", 1)
         patch.setattr("analyzer.sources.paraver.trace._ROWS_A_CALL", 1)
         patch.setattr("analyzer.sources.paraver.trace.ParaverTrace.windows.__defaults__", (3,))
-        trace = opened(tmp_path_factory.mktemp("run"), text)
+        trace = opened(tmp_path_factory.mktemp("run"), text, ReadSizes(sorted_step=1))
         assert not arrows or len(trace.windows()) > 2
         assert counts(trace) == (expected, len(arrows) - expected)
         trace.close()

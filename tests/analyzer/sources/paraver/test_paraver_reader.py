@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.sources.paraver import body as paraver_body
 from analyzer.sources.paraver.trace import open_prv
 from analyzer.trace import EVENT, MESSAGE, STATE, Arrows, Communicator, Leftovers, State, TracerTime
 from analyzer.trace.event_types import EventType
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from analyzer.writers.prv import write_prv
 
 HEAD = "#Paraver (20/11/2026 at 15:00):1000_ns:1(2):1:2(1:1,2:1),1\nc:1:1:2:1:2\n"
 
 
-def read(tmp_path, text: str | bytes):
+def read(tmp_path, text: str | bytes, sizes: ReadSizes = DEFAULT_SIZES):
     path = tmp_path / "x.prv"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return open_prv(path)
+    return open_prv(path, sizes=sizes)
 
 
 def test_records_by_hand(tmp_path):
@@ -246,12 +246,8 @@ def test_spans_and_flushes(tmp_path):
     assert len(trace.extra(TracerTime).flushes(1)) == 0
 
 
-def small_runs(monkeypatch, rows: int = 64, index: int = 8, block: int = 1000) -> None:
-    """Makes a small trace go through many blocks, runs and index steps."""
-    monkeypatch.setattr(paraver_body, "RUN_ROWS", rows)
-    monkeypatch.setattr(paraver_body, "BLOCK_BYTES", block)
-    monkeypatch.setattr("analyzer.columns.sorted_runs.INDEX_ROWS", index)
-    monkeypatch.setattr("analyzer.sources.paraver.trace.INDEX_ROWS", index)
+SMALL = ReadSizes(sorted_rows=64, text_bytes=1000, sorted_step=8)
+"""Sizes with which a small trace goes through many blocks, runs and index steps."""
 
 
 def tables(trace) -> list[np.ndarray]:
@@ -261,16 +257,14 @@ def tables(trace) -> list[np.ndarray]:
     return [np.concatenate([read(*w) for w in windows]) for read in (trace.states, trace.events, trace.messages)]
 
 
-def test_memory_does_not_grow_with_the_trace(tmp_path, monkeypatch):
+def test_memory_does_not_grow_with_the_trace(tmp_path):
     """16 times as many records, of which each would take 32 bytes: read, then passed over window by window."""
-    monkeypatch.setattr(paraver_body, "RUN_ROWS", 1 << 12)
-    monkeypatch.setattr(paraver_body, "BLOCK_BYTES", 1 << 16)
 
     def peak(count: int) -> int:
         (tmp_path / "x.prv").write_text(HEAD + "".join(f"1:1:1:1:1:{n}:{n + 1}:1\n" for n in range(count)))
         tracemalloc.start()
         try:
-            trace = open_prv(tmp_path / "x.prv")
+            trace = open_prv(tmp_path / "x.prv", sizes=ReadSizes(sorted_rows=1 << 12, text_bytes=1 << 16))
             for window in pairwise(trace.windows(256).tolist()):
                 trace.states(*window)
             return tracemalloc.get_traced_memory()[1]
@@ -283,9 +277,8 @@ def test_memory_does_not_grow_with_the_trace(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("disorder", ["none", "little", "backwards", "shuffled"])
-def test_windows_of_a_disordered_trace_equal_the_ordered_one(tmp_path, monkeypatch, disorder):
+def test_windows_of_a_disordered_trace_equal_the_ordered_one(tmp_path, disorder):
     """Lines of one thread and time keep their order, as all sorting is stable: here each line has a time of its own."""
-    small_runs(monkeypatch)
     true = ring(3, 300, compute_ns=901, call_ns=103)
     write_prv(true, tmp_path / "x.prv")
     head, communicator, *lines = (tmp_path / "x.prv").read_text().splitlines(keepends=True)
@@ -298,17 +291,16 @@ def test_windows_of_a_disordered_trace_equal_the_ordered_one(tmp_path, monkeypat
         lines.reverse()
     elif disorder == "shuffled":
         rng.shuffle(lines)
-    trace = read(tmp_path, "".join([head, communicator, *lines]))
+    trace = read(tmp_path, "".join([head, communicator, *lines]), SMALL)
     assert trace.problems == []
     true.messages_table["comm"] = -1
     for found, wanted in zip(tables(trace), (true.states_table, true.events_table, true.messages_table), strict=True):
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_round_trip_gives_the_same_bytes(tmp_path, monkeypatch):
-    small_runs(monkeypatch)
+def test_round_trip_gives_the_same_bytes(tmp_path):
     write_prv(ring(4, 200), tmp_path / "a.prv")
-    trace = open_prv(tmp_path / "a.prv")
+    trace = open_prv(tmp_path / "a.prv", sizes=SMALL)
     write_prv(trace, tmp_path / "b.prv")
     assert (tmp_path / "a.prv").read_bytes() == (tmp_path / "b.prv").read_bytes()
 

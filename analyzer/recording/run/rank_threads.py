@@ -1,11 +1,11 @@
-"""Rows and threads of a run's ranks, made for each rank when they are first asked for.
+"""Threads of a run's ranks, made for each rank when they are first asked for.
 
-In a team each member opens some ranks and sends the others what they must know of them (OPENED, `Said`).
+In a team each member opens some ranks and sends the others what they must know of them (OPENED, `RankReport`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -14,48 +14,28 @@ import numpy as np
 from analyzer.errors import TracelibError
 from analyzer.recording.rank_file.clock import Clock
 from analyzer.recording.rank_file.file import RankFile
-from analyzer.recording.rank_file.index import ThreadTable, thread_tables
-from analyzer.recording.rank_file.spool import Fate, Unfinished, died_inside, fate, pending_rows
-from analyzer.recording.rank_file.stamps import possible_only
+from analyzer.recording.rank_file.spool import Fate, Unfinished, died_inside
+from analyzer.recording.rank_file.thread_table import ThreadTable
 from analyzer.recording.run.call_paths import is_by_signal, last_sample_ticks
-from analyzer.recording.run.ends import End, end_of, shortcomings
-from analyzer.recording.thread_records.count_table import CountTable, count_tables
-from analyzer.recording.thread_records.displacements import Units
-from analyzer.recording.thread_records.procedures import ProcedureTable
+from analyzer.recording.run.ends import End, end_of
+from analyzer.recording.run.raw_ranks import RawRanks
+from analyzer.recording.run.shared_tables import SharedTables
 from analyzer.recording.thread_records.regions import Regions, problem
 from analyzer.recording.thread_records.samples import ThreadSamples
 from analyzer.recording.thread_records.thread import RankTables, ThreadRecords
-from analyzer.trace import Counter, Problem, UnfinishedCall
-from tracelib import schema
-from tracelib.schema.spool import ThreadSpool
+from analyzer.trace import Problem, UnfinishedCall
 
 
-class Rows(NamedTuple):
-    """Rows of a rank before its clock is known."""
-
-    fate: Fate
-    pending: list[ThreadSpool]
-    unfinished: Unfinished
-    tables: dict[int, dict[str, ThreadTable]]  # by thread of the program
-    sampler: ThreadTable | None  # rows of the tracer's own thread; None: it had none
-    counts: dict[int, CountTable]  # by thread, if counters were read
-    problems: list[Problem]
-
-
-class Refers(NamedTuple):
-    """Tables that the rows of a run refer to."""
+class ReferredTables(NamedTuple):
+    """Facts of a run that the rows of its ranks refer to."""
 
     clocks: Mapping[int, Clock]
     first_cpu: np.ndarray  # by rank
-    procedures: Mapping[int, ProcedureTable]  # by the `id` of a file's `procedures`
-    communicators: Mapping[int, np.ndarray]  # by rank, then by row: index in the run
-    objects: Mapping[int, np.ndarray]  # by rank, then by row: index in the run
-    uneven: Mapping[int, Mapping[int, Units]]  # by rank: its RMA windows with several displacement units
-    regions: Mapping[int, tuple[np.ndarray, np.ndarray]]  # by rank: numbers in the run; empty: there are none
+    shared: SharedTables
     chain: Callable[[int, int], str]  # a path of a rank in words
 
 
-class Said(NamedTuple):
+class RankReport(NamedTuple):
     """Information about a rank that most ranks do not have: problems, its end, unfinished calls."""
 
     problems: list[Problem]
@@ -81,62 +61,33 @@ OPENED = np.dtype(
 """Facts about an opened rank that all members of a team get."""
 
 
-class Ranks:
-    """Rows and threads of the ranks of a run."""
+class RankThreads:
+    """Cache of the threads of ranks, each made when it is first asked for. Threads may share it."""
 
-    def __init__(self, files: Sequence[RankFile], counters: Sequence[Counter], *, impossible: bool) -> None:
-        """Prepare the ranks; `impossible`: accept impossible time stamps."""
-        self._files = {file.rank: file for file in files}
-        self._counters, self._impossible = counters, impossible
-        self._refers: Refers | None = None
-        self._sound: Set[int] = frozenset()
-        self._rows: dict[int, Rows] = {}  # of ranks whose threads are not made yet
+    def __init__(self, raw: RawRanks, refers: ReferredTables) -> None:
+        self._raw, self._refers = raw, refers
         self._lanes: dict[int, list[ThreadRecords]] = {}
         self._samplers: dict[int, ThreadTable] = {}
         self._open: dict[int, Unfinished] = {}  # of ranks whose threads are made, by rank: calls without an end
         self._last_sign: int | None = None
 
-    def refer(self, refers: Refers) -> None:
-        """Set the tables that rows refer to. After this, threads can be made."""
-        self._refers = refers
-
-    def believe(self, sound: Set[int]) -> None:
-        """Skip the search for faults in these ranks, because members of a team have opened them without fault."""
-        self._sound = sound
-
-    def rows(self, rank: int) -> Rows:
-        """Return the rows of a rank. Raises TracelibError if some are impossible."""
-        if rank not in self._rows:
-            self._rows[rank] = self._read(self._files[rank])
-        return self._rows[rank]
-
-    def _read(self, file: RankFile) -> Rows:
-        of_file = fate(file)
-        pending, problems = pending_rows(file, of_file)
-        unfinished = Unfinished(file, pending)
-        every = [*pending, *unfinished.rows]
-        tables = thread_tables(file, every)
-        sampler = tables.pop(schema.SAMPLER_THREAD, {}).get("events")
-        counts = count_tables(file, every, tables, self._counters)
-        problems = problems + shortcomings(file)
-        problems += possible_only(file, tables, impossible=self._impossible, sound=file.rank in self._sound)
-        return Rows(of_file, pending, unfinished, tables, sampler, counts, problems)
-
     def lanes(self, rank: int) -> list[ThreadRecords]:
         """Return the threads of a rank, in order."""
         if rank not in self._lanes:
-            self._lanes[rank] = self._make(self._files[rank])
-            self._rows.pop(rank)
+            with self._raw.lock:
+                if rank not in self._lanes:
+                    self._lanes[rank] = self._make(self._raw.files[rank])
+                    self._raw.forget(rank)
         return self._lanes[rank]
 
     def _make(self, file: RankFile) -> list[ThreadRecords]:
-        refers, rank, rows = self._refers, file.rank, self.rows(file.rank)
-        assert refers is not None
-        clock = refers.clocks[rank]
+        refers, rank, rows = self._refers, file.rank, self._raw.get(file.rank)
+        clock, shared = refers.clocks[rank], refers.shared
         tables = RankTables(
-            file, refers.procedures[id(file.procedures)], refers.communicators[rank], refers.objects[rank],
-            refers.uneven[rank],
+            file, shared.procedure_tables[id(file.procedures)], shared.communicator_index[rank],
+            shared.object_index[rank], shared.uneven[rank],
         )  # fmt: skip
+        regions = shared.region_numbers
         first_cpu = int(refers.first_cpu[rank])
         lanes = [
             ThreadRecords(rank, thread, first_cpu + thread, clock, own, tables)
@@ -144,8 +95,8 @@ class Ranks:
         ]
         for lane in lanes:
             lane.counts = rows.counts.get(lane.thread)
-            if self._counters:
-                lane.samples = ThreadSamples(lane, rows.sampler, self._counters)
+            if self._raw.counters:
+                lane.samples = ThreadSamples(lane, rows.sampler, self._raw.counters)
         if rows.sampler:
             self._samplers[rank] = rows.sampler
         last_sample = max(
@@ -156,8 +107,8 @@ class Ranks:
             self._end_unfinished(rank, lanes, rows.unfinished, last_sample)
         for lane in lanes:
             _forget_counts_over_gaps(lane)
-            if refers.regions:
-                lane.regions = Regions(lane.tables["events"], refers.regions[rank])
+            if regions:
+                lane.regions = Regions(lane.tables["events"], regions[rank])
         return lanes
 
     def _end_unfinished(self, rank: int, lanes: Sequence[ThreadRecords], calls: Unfinished, last_sample: int) -> None:
@@ -183,11 +134,11 @@ class Ranks:
 
     def sampler(self, rank: int) -> ThreadTable | None:
         """Return the rows of the tracer's own thread of a rank; None: there was none."""
-        if rank in self._files:
+        if rank in self._raw.files:
             self.lanes(rank)
         return self._samplers.get(rank)
 
-    def open(self, ranks: Sequence[int], *, shared: bool) -> tuple[np.ndarray, dict[int, Said]]:
+    def open(self, ranks: Sequence[int], *, shared: bool) -> tuple[np.ndarray, dict[int, RankReport]]:
         """Make the threads of some ranks.
 
         Args:
@@ -195,15 +146,15 @@ class Ranks:
             shared: Find out more, for processes that do not open these ranks.
 
         Returns:
-            OPENED of the ranks, and `Said` by rank where there is something to say.
+            OPENED of the ranks, and their reports, by rank, where there is something to say.
         """
-        said: dict[int, Said] = {}
+        reports: dict[int, RankReport] = {}
         rows = []
         for rank in ranks:
-            of_rank = self._said(rank)
-            if any(of_rank[:3]) or of_rank.unfinished or of_rank.end.fate != Fate.ENDED or of_rank.end.abort:
-                said[rank] = of_rank
-            lanes, file = self.lanes(rank), self._files[rank]
+            report = self._report(rank)
+            if any(report[:3]) or report.unfinished or report.end.fate != Fate.ENDED or report.end.abort:
+                reports[rank] = report
+            lanes, file = self.lanes(rank), self._raw.files[rank]
             rows.append(
                 (
                     rank, lanes[0].start, lanes[0].stop, sum([lane.recorded for lane in lanes]),
@@ -211,18 +162,17 @@ class Ranks:
                     is_by_signal(file), rank in self._open,
                 )
             )  # fmt: skip
-        return np.array(rows, OPENED), said
+        return np.array(rows, OPENED), reports
 
-    def _said(self, rank: int) -> Said:
-        refers, file, rows = self._refers, self._files[rank], self.rows(rank)
-        assert refers is not None
+    def _report(self, rank: int) -> RankReport:
+        refers, file, rows = self._refers, self._raw.files[rank], self._raw.get(rank)
         problems = died_inside(file, rows.pending, refers.clocks[rank].ns, partial(refers.chain, rank))
         lanes = self.lanes(rank)
         regions = [lane.regions for lane in lanes if lane.regions]
         text = problem(regions) if regions else ""
-        return Said(
+        return RankReport(
             problems, [Problem(rank, text)] if text else [], frozenset[int]().union(*(r.parameters for r in regions)),
-            end_of(file, rows.fate, rows.pending, lanes, refers.communicators[rank]),
+            end_of(file, rows.fate, rows.pending, lanes, refers.shared.communicator_index[rank]),
             rows.fate == Fate.KILLED and bool(rows.pending),
             tuple(_unfinished(file, lanes, rows.unfinished, seen=rank not in self._open)),
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Clocks of rank files as sources of the alignment, and the files of other ranks that the alignment needs.
+"""Clocks of a run: those of its rank files, aligned, with the files of other ranks that the alignment needs.
 
 The first rank of each node took readings of rank 0's clock (csrc/runtime/ranks/sync.c). It may not be among the chosen
 ranks.
@@ -8,11 +8,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 from analyzer.errors import TracelibError
+from analyzer.recording.rank_file.clock import Pieces
 from analyzer.recording.rank_file.file import RankFile
-from analyzer.recording.rank_file.index import ThreadTable
-from analyzer.recording.run.alignment import ClockSource, Reading
+from analyzer.recording.rank_file.thread_table import ThreadTable
+from analyzer.recording.run.alignment import Alignment, ClockSource, Reading, fit_clocks
+from analyzer.recording.run.rank_files import RunFiles
+
+Tables = Mapping[int, Mapping[str, ThreadTable]]
+"""Tables of each thread of a rank, by name."""
+
+
+def align_clocks(found: RunFiles, tables: Callable[[int], Tables], corrections: Mapping[int, Pieces]) -> Alignment:
+    """Align the clocks of a run.
+
+    Args:
+        found: The files. Files of ranks that were not chosen are opened as far as the clocks need them.
+        tables: Function that returns the tables of a rank, for a clock whose rate only these tell.
+        corrections: Maps of aligned times to corrected times, by rank (clock_repair.py).
+    """
+    sources = [clock_source(file, partial(tables, file.rank)) for file in found.files]
+    aligned = fit_clocks(sources, _other_clocks(found))
+    clocks = {rank: clock.corrected(corrections.get(rank)) for rank, clock in aligned.clocks.items()}
+    return aligned._replace(clocks=clocks)
+
+
+def _other_clocks(found: RunFiles) -> list[ClockSource]:
+    """Return the clocks of ranks that were not chosen, as far as the clocks of the chosen ranks need them."""
+    if found.open_other is None:
+        return []
+    others = clock_files(found.files, found.open_other)
+    try:
+        return [clock_source(file, dict) for file in others]
+    finally:
+        for file in others:
+            file.close()
 
 
 def clock_files(files: Sequence[RankFile], opened: Callable[[int], RankFile]) -> list[RankFile]:
@@ -59,7 +91,7 @@ def _try(opened: Callable[[int], RankFile], rank: int) -> list[RankFile]:
     return []
 
 
-def clock_source(file: RankFile, threads: Callable[[], Mapping[int, Mapping[str, ThreadTable]]]) -> ClockSource:
+def clock_source(file: RankFile, threads: Callable[[], Tables]) -> ClockSource:
     """Describe the clock of a file for the alignment; `threads` gives the tables of each thread of the file."""
     a = file.attributes
 
