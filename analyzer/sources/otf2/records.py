@@ -87,7 +87,7 @@ class RecordSpill:
         self._put()
         self._times = np.sort(np.concatenate(self._sample))
         halves = (self._sends, self._receives)
-        bounds = np.unique(np.concatenate([half.sample() for half in halves]))[:: _AT_ONCE // self._step]
+        bounds = np.unique(np.concatenate([half.sample() for half in halves]))[:: max(_AT_ONCE // self._step, 1)]
         rest = [np.zeros(0, HALF), np.zeros(0, HALF)]
         for begin, end in pairwise([-_EVER, *bounds[1:].tolist(), _EVER]):
             sides = [joined([left, half.read(begin, end)], HALF) for left, half in zip(rest, halves, strict=True)]

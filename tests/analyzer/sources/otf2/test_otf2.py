@@ -24,7 +24,6 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.sources.otf2.location import LocationTranslator
 from analyzer.trace import Regions
-from analyzer.trace.read_sizes import ReadSizes
 from analyzer.writers import otf2 as writer
 from analyzer.writers.otf2 import write_otf2
 from benchmarks.synthetic.run import write_run as write_pattern
@@ -36,7 +35,7 @@ MESSAGE = ("logical_send", "physical_send", "logical_receive", "physical_receive
 
 def again(trace, folder):
     write_otf2(trace, folder / "archive")
-    return open_trace(folder / "archive" / "traces.otf2", sizes=ReadSizes(sorted_step=1))
+    return open_trace(folder / "archive" / "traces.otf2", sizes=SMALL_STEPS)
 
 
 def calls_of(trace):
@@ -161,7 +160,7 @@ def test_no_more_than_a_piece_is_held(tmp_path, monkeypatch):
 
     monkeypatch.setattr(LocationTranslator, "take", noted)
     with in_pieces_of(100):
-        assert_same(source, open_trace(tmp_path / "archive" / "traces.otf2"))
+        assert_same(source, open_trace(tmp_path / "archive" / "traces.otf2", sizes=SMALL_STEPS))
     assert len(held) > 200 and max(held) < 120
 
 
@@ -243,7 +242,7 @@ def write_other(folder):
 def test_what_otf2_itself_writes(tmp_path, at_once):
     write_other(tmp_path / "other")
     with in_pieces_of(at_once):
-        trace = open_trace(tmp_path / "other" / "traces.otf2")
+        trace = open_trace(tmp_path / "other" / "traces.otf2", sizes=SMALL_STEPS)
     assert (trace.size, trace.duration_ns, trace.nodes.names) == (2, 400, ("a node",))
     assert list(calls_of(trace)) == [
         (0, 0, "MPI_Isend", 100, 120), (0, 0, "MPI_Wait", 200, 250), (1, 0, "MPI_Recv", 50, 250),
@@ -306,7 +305,7 @@ def test_a_location_begins_with_its_program(tmp_path):
             writer.enter(enter, barrier)
             writer.leave(1000, barrier)
             writer.program_end(1050, 0)
-    trace = open_trace(tmp_path / "late" / "traces.otf2")
+    trace = open_trace(tmp_path / "late" / "traces.otf2", sizes=SMALL_STEPS)
     assert [trace.span(rank) for rank in (0, 1)] == [(600, 1050), (0, 1050)]
     assert useful(trace, Team()).time_ns.tolist() == [250, 750]
     found = again(trace, tmp_path)
