@@ -24,6 +24,7 @@ from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.sources.otf2.location import LocationTranslator
 from analyzer.trace import Regions
+from analyzer.trace.read_sizes import ReadSizes
 from analyzer.writers import otf2 as writer
 from analyzer.writers.otf2 import write_otf2
 from benchmarks.synthetic.run import write_run as write_pattern
@@ -31,6 +32,8 @@ from tracelib.schema import RequestKind
 
 MESSAGE = ("logical_send", "physical_send", "logical_receive", "physical_receive", "size", "source", "source_thread",
            "destination", "destination_thread", "tag")  # fmt: skip
+
+SMALL_STEPS = ReadSizes(sorted_step=1)
 
 
 def again(trace, folder):
