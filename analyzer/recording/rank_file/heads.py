@@ -14,7 +14,7 @@ import numpy as np
 
 from analyzer.recording.rank_file.chunks import Chunks
 from analyzer.recording.rank_file.file import RankFile
-from analyzer.trace.read_sizes import ReadSizes
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from tracelib import schema
 
 _ARRAYS = (*schema.DIRECT, "inside")
@@ -115,7 +115,7 @@ class Heads:
             [file.modified_ns for file in files],
         )  # fmt: skip
 
-    def files(self, places: Sequence[tuple[str, str]], sizes: ReadSizes) -> list[RankFile]:
+    def files(self, places: Sequence[tuple[str, str]], sizes: ReadSizes = DEFAULT_SIZES) -> list[RankFile]:
         """Make the same files in another process. `places`: path of each rank's file, and its group in the file."""
         names = (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES)
         columns: list[Sequence[Value]] = [self.attributes[name] for name in schema.INTEGER_ATTRIBUTES]
