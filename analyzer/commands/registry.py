@@ -103,7 +103,7 @@ def summaries() -> tuple[dict[str, dict[str, str]], list[TracelibError]]:
         For each title of `analyze --help`, in its order, the summaries by the commands' names; and what is wrong with
         commands of other packages.
     """
-    found: dict[str, dict[str, str]] = {"Start here": {}} | {title: {} for title in GROUPS.values()}
+    found: dict[str, dict[str, str]] = {title: {} for title in ("Start here", *GROUPS.values())}
     wrong = []
     for name in (*FIRST, *(name for name in names() if name not in FIRST)):
         try:

@@ -106,3 +106,14 @@ def test_each_command_says_its_policies(name):
 def test_groups_and_first_commands_exist():
     assert set(registry.FIRST) <= set(registry.places())
     assert set(registry.places().values()) == set(registry.GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [(["--size", "10"], "--size is now --message-size"), (["--size=10"], "--size is now --message-size")],
+)
+def test_old_names_of_options_work_on(tmp_path, old, now):
+    code, _, err = analyze(tmp_path, "ring", *old, "-o", str(tmp_path / "old.dim"), "-q")
+    assert (code, err) == (0, f"analyze ring: {now}\n")
+    assert analyze(tmp_path, "ring", "--message-size", "10", "-o", str(tmp_path / "new.dim"), "-q")[::2] == (0, "")
+    assert (tmp_path / "old.dim").read_bytes() == (tmp_path / "new.dim").read_bytes()
