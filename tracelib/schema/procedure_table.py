@@ -268,7 +268,7 @@ def _check(table: ProcedureTable) -> None:
         for role in kind.roles:
             if role not in table.roles:
                 raise ValueError(f"procedures.toml: kind {kind.name}: there is no role {role!r}")
-    rows = [table.no_kind, *(row.columns for row in (*table.classes.values(), *table.kinds.values()))]
+    rows = [table.no_kind, *(c.columns for c in table.classes.values()), *(k.columns for k in table.kinds.values())]
     for event in {event for row in rows for event in row.get("event", {}).values()}:
         if event not in table.events:
             raise ValueError(f"procedures.toml: there is no event {event!r}")
