@@ -49,7 +49,7 @@ static int append_rows(struct store *store, const struct thread *t, enum table t
     return store_append(store, table, &last, 1);
 }
 
-/* Those that are summed up from here on begin new rows. */
+/* Begin new rows for the calls that are summed up from here on. */
 static void forget_summed(struct summed *s)
 {
     s->open = NULL;
@@ -81,7 +81,7 @@ enum flush {
     FLUSH_LEFT_OUT, /* the same, and before them the end of what was left out */
 };
 
-/* Of another thread's use of CPUs nothing is known since it looked last. */
+/* Append this thread's use of CPUs up to `time`. Nothing is known of another thread's since that thread looked last. */
 static int append_off_cpu(struct store *store, struct thread *t, uint64_t time)
 {
     struct file_event events[2];
@@ -97,7 +97,7 @@ static int append_closing(struct store *store, struct thread *t, uint64_t begin,
     return error ? error : append_flush(store, t, t->closed_at, 0);
 }
 
-/* What a thread stamped before a closing block and stored behind it: the events of a thread are in order. */
+/* Keep the order of a thread's events: some were stamped before the closing block and stored behind it. */
 static void keep_in_order(const struct thread *t, const struct waiting *w)
 {
     struct file_event *events = t->rows[TABLE_EVENTS];

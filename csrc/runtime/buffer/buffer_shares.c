@@ -42,7 +42,7 @@ static bool is_of_calls(enum table table)
     return table == TABLE_CALLS || table == TABLE_COUNTS || table == TABLE_CALL_PATHS;
 }
 
-/* So many bytes begin and end where any row may. */
+/* Round a number of bytes so that any row may begin behind it. */
 static uint64_t aligned(uint64_t bytes)
 {
     return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);

@@ -8,7 +8,8 @@
 #include "calls/data_bytes.h"
 #include "calls/frame.h"
 
-/* What moves, and between whom. The shape of a procedure has its name (csrc/generate/semantics.py). */
+/* Shapes of collectives: which data move between which members. The shape of a procedure has its name
+ * (csrc/generate/semantics.py). */
 enum shape {
     SHAPE_BARRIER,
     SHAPE_BCAST,

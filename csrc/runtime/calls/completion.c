@@ -51,7 +51,7 @@ static inline void take_status(struct file_request *row, const struct request *r
     row->bytes = peer >= 0 ? abi_status_bytes(status) : 0;
 }
 
-/* What the completion of r says; a receive takes the truth from its status. */
+/* Fill in the row of a completed operation; a receive takes the truth from its status. */
 static inline void fill_completed(struct file_request *row, const struct frame *f, const struct request *r,
                                   const void *status)
 {

@@ -6,8 +6,8 @@
 #include "mpi/pmpi.h"
 #include "record/phase.h"
 
-/* What a callback of the program has failed with (of attributes, of generalized requests) is returned as it is,
- * whatever number it may be. */
+/* Return the class of an error. A failing callback of the program (of attributes, of generalized requests) has its code
+ * returned as it is, whatever number that may be. */
 static int class_of_error(int error)
 {
     int class;

@@ -119,7 +119,7 @@ void record_io_begin(const struct frame *f, word file, int64_t offset)
     record_file(f, file, offset);
 }
 
-/* What is written is handed over here; what is read is known when it is complete. */
+/* Written bytes are handed over here; read bytes are known when the operation is complete. */
 void record_io_request(const struct frame *f, word file, enum io direction, struct data data, int64_t offset,
                        word request)
 {

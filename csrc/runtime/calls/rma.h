@@ -6,7 +6,7 @@
 #include "calls/frame.h"
 #include "handles/objects.h"
 
-/* What a call does to a window or a file, and where in it. */
+/* Access of a call to a window or a file, and its place there. */
 struct access {
     const struct object *object; /* NULL: made where we did not see it */
     uint64_t sent, received;     /* bytes */

@@ -1,4 +1,4 @@
-/* What every generated wrapper begins and ends with. */
+/* Begin and end of every generated wrapper. */
 #ifndef WRAPPER_H
 #define WRAPPER_H
 

@@ -40,7 +40,7 @@ void resolution_find(void)
         uint64_t before = clock_counter();
         for (int k = i % LONGEST_DELAY; k > 0; k--) {
             delay *= 5;
-            __asm__ volatile("" : "+r"(delay)); /* as long as so many multiplications */
+            __asm__ volatile("" : "+r"(delay)); /* as long as that number of multiplications */
         }
         elapsed[i] = clock_counter() - before;
     }

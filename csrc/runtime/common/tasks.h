@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the kernel cannot say. */
+/* Stands for a value that the kernel does not tell. */
 #define TASK_NOT_KNOWN UINT64_MAX
 
 /* Call `visit` for each thread of the process, in no order. A thread that begins or ends meanwhile may be missed.

@@ -1,4 +1,4 @@
-/* What the library says to the user: one line on stderr, each kind at most once. */
+/* Messages of the library to the user: one line on stderr, each kind at most once. */
 #ifndef USER_MESSAGE_H
 #define USER_MESSAGE_H
 

@@ -198,7 +198,7 @@ const struct counter_set *counters_set(uint32_t number)
     return number ? &counters.sets[number - 1] : NULL;
 }
 
-/* What is not there already: a program may have recorded before MPI_Init. */
+/* Write the rows that are not there already: a program may have recorded before MPI_Init. */
 static int write_table(struct store *store)
 {
     uint64_t there = store->table[TABLE_COUNTERS].rows, number = 0;

@@ -37,7 +37,8 @@ static void read_forwards(const struct counting *c, uint64_t *values)
     for (int b = 0; b < BACKENDS; b++) read_backend(c, b, values);
 }
 
-/* What is read last at an exit is read first at the next entry: the others' reading is not in its bursts. */
+/* Read the counters backwards: the last one at an exit is the first at the next entry, so that reading the others is
+ * not in its bursts. */
 static void read_backwards(const struct counting *c, uint64_t *values)
 {
     for (int b = BACKENDS - 1; b >= 0; b--) read_backend(c, b, values);

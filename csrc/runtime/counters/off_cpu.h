@@ -10,7 +10,7 @@
 
 #include "record/thread.h"
 
-/* What is a long computation or call, in ticks. */
+/* Least length of a long computation or call, in ticks. */
 extern uint64_t off_cpu_long;
 
 /* Before a thread's first call is recorded: it is looked at from here on, the process's first one from the start of the

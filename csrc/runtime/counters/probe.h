@@ -1,4 +1,4 @@
-/* What `tracelib counters` asks of the library, which it loads into a process of its own: which counters there are,
+/* Questions of `tracelib counters` to the library, which it loads into a process of its own: which counters there are,
  * whether one counts here, and what a reading costs (csrc/build_functions.py shows this to Python). */
 #ifndef PROBE_H
 #define PROBE_H

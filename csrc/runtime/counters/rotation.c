@@ -15,7 +15,7 @@
 #include "record/thread.h"
 
 enum { DEFAULT_PERIOD_MS = 1000, LONGEST_FILE = 1 << 20 };
-#define NEVER UINT64_MAX /* so many collectives there are not */
+#define NEVER UINT64_MAX /* more collectives than any run has */
 
 bool rotation_by_time, rotation_by_collectives;
 

@@ -1,5 +1,5 @@
-/* Samples of counters each so many events of a thread: TRACELIB_SAMPLE=perf::INSTRUCTIONS:1000000. The kernel counts
- * the event and makes a descriptor readable each so often; the thread gets no signal. */
+/* Samples of counters after a number of events of a thread: TRACELIB_SAMPLE=perf::INSTRUCTIONS:1000000. The kernel
+ * counts the event and makes a descriptor readable after each such number; the thread gets no signal. */
 #ifndef TRIGGER_H
 #define TRIGGER_H
 

@@ -50,7 +50,7 @@ uint32_t *comms_world_ranks(word group, uint32_t size)
     return members;
 }
 
-/* The same of a group that nobody else needs. */
+/* Return the world ranks of a group that nobody else needs, and free the group. */
 static uint32_t *take_world_ranks(word *group, uint32_t size)
 {
     uint32_t *members = comms_world_ranks(pmpi_handle(group), size);
@@ -58,7 +58,7 @@ static uint32_t *take_world_ranks(word *group, uint32_t size)
     return members;
 }
 
-/* What the row of its communicator says of a group. */
+/* Append a group's members, and write to `said` how the row of its communicator names them. */
 static int append_group(struct store *store, const uint32_t *members, uint32_t size, uint64_t *said)
 {
     *said = !size ? 0 : !members ? GROUP_UNKNOWN : progression_of(members, size);
@@ -89,7 +89,7 @@ static void write_comm_row(const struct comm *c, const uint32_t *members, const 
     store_end();
 }
 
-/* Who is in a communicator: ranks in world. */
+/* Members of a communicator: ranks in world. */
 struct members {
     uint32_t *local, *remote; /* NULL: unknown, or an intracommunicator */
     int size, remote_size;
@@ -188,7 +188,7 @@ int comms_start(struct store *store, int size)
     return store_append(store, TABLE_COMMUNICATORS, rows, 3);
 }
 
-/* What this thread found last, by handle; good until any communicator is made or freed. */
+/* Communicator that this thread found last, by handle; good until any communicator is made or freed. */
 struct found {
     word handle;
     uint64_t generation;
@@ -244,7 +244,7 @@ void comms_promised(word handle, uint64_t id)
     free_members(&m);
 }
 
-/* Of processes outside our world nobody knows more than that: what it was made from tells such communicators apart.
+/* Nobody knows more of processes outside our world: the communicator's origin tells such communicators apart.
  * Within our world both sides must come to the same id, and they have nothing in common but each other. */
 void comms_connected(word handle, word parent)
 {

@@ -7,7 +7,7 @@
 /* Hand over the count arrays of a nonblocking call. */
 void owned_give(int n, void **arrays);
 
-/* Those of the operation just posted, which reads them until it is complete. */
+/* Take the arrays of the operation just posted, which reads them until it is complete. */
 struct owned *owned_take(void);
 void owned_free(struct owned *o);
 

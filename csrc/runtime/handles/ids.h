@@ -26,7 +26,7 @@ uint64_t ids_derive_object(uint64_t comm, uint32_t kind);
 /* How often this key has been counted, this time included; 0: no memory. */
 uint32_t ids_count(uint64_t key);
 
-/* What stands for a text as a parent. */
+/* Return the id that stands for a text as a parent. */
 uint64_t ids_of_text(const char *text, size_t length);
 
 #endif

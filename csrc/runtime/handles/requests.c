@@ -87,15 +87,15 @@ static struct operation *first_free(struct operation *o, uint32_t thread, uint64
     return o ? again : NULL;
 }
 
-/* Of two that may be meant: one that is held here, else the older. */
+/* Return true if a call rather means `a` than `b`: the one that is held here, else the older. */
 static bool goes_before(const struct operation *a, const struct operation *b)
 {
     return !a->holder == !b->holder ? a->number < b->number : a->holder;
 }
 
-/* Of the operations that have the handle, the one that a call means which is about to be made: the thread's own, else
- * the oldest that it was handed. Those that MPI has completed but whose call is not recorded yet are held by other
- * threads. `hold`: the call, if it is holding them now; else 0. */
+/* Return the operation with this handle that a call means which is about to be made: the thread's own, else the
+ * oldest that it was handed. An operation that MPI has completed but whose call is not recorded yet is held by
+ * another thread. `hold`: the call, if it is holding them now; else 0. */
 static struct operation *choose_operation(struct operation *slot, uint64_t hold)
 {
     uint32_t me = self.index + 1;

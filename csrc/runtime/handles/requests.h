@@ -78,7 +78,7 @@ void requests_add(const struct request *r); /* a copy, where speed does not matt
 struct request *requests_find_active(struct held_request held);
 void requests_complete(struct request *r);
 
-/* What a handle stands for, active or not, as a copy. */
+/* Copy the operation that a handle stands for, active or not. */
 bool requests_look(struct held_request held, struct request *out);
 
 /* The operation as a copy if it is active, which is removed, or made inactive. */

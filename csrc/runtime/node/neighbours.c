@@ -12,7 +12,7 @@
 
 enum { WORDS = 16 }; /* CPU 1024 counts as CPU 0, and so on */
 
-/* What one rank tells the others. */
+/* Message of one rank to the others. */
 struct place {
     uint64_t node;
     uint64_t cpus[WORDS];

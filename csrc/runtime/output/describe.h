@@ -1,4 +1,4 @@
-/* What a rank file says about its process: the attributes. */
+/* Attributes of a rank file: facts about its process. */
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 

@@ -8,7 +8,7 @@
 
 enum { FIRST_ROOM = 1 << 17, FIRST_EDGES = 1 << 12, WORD = sizeof(uint64_t), MOST_NEW_NODES = 3, MOST_NEW_EDGES = 3 };
 
-/* What all threads of the process may take in memory beyond what each begins with. */
+/* Most bytes that all threads of the process may take beyond the memory that each begins with. */
 #define MOST_HELD (UINT64_C(64) << 20)
 static uint64_t held;
 

@@ -64,7 +64,7 @@ static void put_path(struct file_module *row, const char *name)
         strncpy(row->path, "(program)", room);
 }
 
-/* Of a module that was there before, gone and loaded again to the same place, it is the same row. */
+/* Return the row of a module; one that is loaded again to the same place has the row that it had before. */
 static uint32_t row_of_module(const struct file_module *wanted)
 {
     if (!row_count) {

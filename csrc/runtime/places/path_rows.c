@@ -88,7 +88,7 @@ static int write_path_rows(struct store *store, enum table table, const void *ro
     return store_append(store, table, (const char *)rows + written * bytes, count - written);
 }
 
-/* What paths refer to before them. */
+/* Write the rows that paths refer to before the paths. */
 int path_rows_write(struct store *store)
 {
     uint32_t count;

@@ -21,15 +21,15 @@
 
 enum { DEFAULT_DEPTH = MOST_FRAMES };
 
-/* What a thread may spend on stacks that it does not know: a part of its time, and at once no more than a fraction of a
- * second. A thread that has spent more looks for fewer callers only, then for the place alone. In ticks: of the counter
- * of a processor, or ns. */
+/* Limits of the time that a thread spends on stacks that it does not know: a part of its time, and at once no more than
+ * a fraction of a second. A thread that has spent more looks for fewer callers only, then for the place alone. In
+ * ticks: of the counter of a processor, or ns. */
 enum { PART_OF_TIME = 10, SHORT_DEPTH = 8, SAVED_AT_MOST = 1 << 29, OWED_AT_MOST = 1 << 27 };
 
-/* One of so many looks at stacks is timed: a prime, as calls come in patterns. */
+/* Number of looks at stacks of which one is timed: a prime, as calls come in patterns. */
 enum { TIMED_EVERY = 61 };
 
-/* What a thread remembers, and what it works with. */
+/* Stacks that a thread remembers, and its working memory. */
 struct stack_memory {
     struct sites sites;
     bool sites_used;
@@ -50,7 +50,7 @@ pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     uint64_t n, ticks;
 } timed;
-static uint32_t unloading;     /* so many threads are in dlclose */
+static uint32_t unloading;     /* number of threads in dlclose */
 static uint32_t forgotten = 1; /* generation whose predecessors' rules are forgotten */
 
 void places_prepare(void)

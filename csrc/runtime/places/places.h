@@ -15,7 +15,7 @@ struct store;
 /* Frames of a path that are wanted (TRACELIB_STACK); 0: no paths. Does not change once threads record. */
 extern unsigned places_depth;
 
-/* Of the code in memory: it changes when some is unloaded. */
+/* Generation of the code in memory: it changes when some is unloaded. */
 extern uint32_t places_generation;
 
 enum { SITES = 1 << 12 };

@@ -72,7 +72,7 @@ static bool may_run_another(const struct python_process *python)
     return !last || python_pointer(last, 0); /* the next one, which was made before it */
 }
 
-/* So many bytes of a code object are looked at. */
+/* Return the number of bytes of a code object that are looked at. */
 static size_t code_head(const struct python_layout *l)
 {
     size_t head = l->code.lines + sizeof(void *);

@@ -4,7 +4,7 @@
 
 enum { FIRST_PUBLISHED = 13, MOST_BYTES = 1 << 16, WORD = 8, TAGS = 3 };
 
-/* What PyCompactUnicodeObject adds to PyASCIIObject, from 3.12 on: length and place of UTF-8. */
+/* Bytes that PyCompactUnicodeObject adds to PyASCIIObject, from 3.12 on: length and place of UTF-8. */
 enum { MORE_OF_WIDE_TEXT = 16 };
 
 #define OBJECTS .object = {.type = 8, .size = 16}, .bytes = 32, .type_flags = 168
@@ -80,7 +80,7 @@ unsigned python_layout_published(const void *runtime)
     return version >> 24 == 3 ? version >> 16 & 0xff : 0;
 }
 
-/* Of a group, in words after its size. */
+/* Place in a group, in words after its size. */
 enum { THREAD_FRAME = 4 };
 enum { FRAME_PREVIOUS = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5 };
 enum { CODE_FILE = 1, CODE_FUNCTION = 3, CODE_LINES, CODE_FIRST_LINE, CODE_LOCAL_NAMES = 7, CODE_INSTRUCTIONS = 9 };
@@ -127,8 +127,8 @@ static bool read_published(struct python_layout *l, const struct groups *g, cons
                  .first_line = field(&p, g->code, CODE_FIRST_LINE, 4),
                  .lines = field(&p, g->code, CODE_LINES, WORD),
                  .instructions = instructions,
-                 /* What is not published has always been before what is: co_version before co_localsplusnames, and
-                  * _co_firsttraceable and co_extra before co_code_adaptive. */
+                 /* Fields that are not published have always been before those that are: co_version before
+                  * co_localsplusnames, and _co_firsttraceable and co_extra before co_code_adaptive. */
                  .traceable = instructions - 2 * WORD,
                  .version = local_names - 4},
         .object = {.type = field(&p, g->object, OBJECT_TYPE, WORD), .size = header},

@@ -23,7 +23,7 @@ static inline uint32_t half_at(const char *at)
     return half;
 }
 
-/* Of up to 8 bytes. */
+/* Make a word of up to 8 bytes. */
 static inline uint64_t word_at(const char *at, uint64_t bytes)
 {
     uint64_t word;

@@ -12,7 +12,7 @@
 enum { FIRST_LOOKS = 64, LOOK_EVERY = 256, MOST_WAITS = 1000 };
 enum state { LOOKING, LOADED, STARTED, NOT_KNOWN, WRITING };
 
-/* What of a CPython is needed, and where it is. */
+/* Addresses in a CPython that are needed. */
 struct addresses {
     const char *(*thread_state)(void);
     const char *(*last_interpreter)(void);
@@ -181,7 +181,7 @@ void python_process_only_known(bool only)
     only_known = only;
 }
 
-/* Those who just use what was found before either find it where it was or had nothing to use any more. */
+/* Threads that only use an interpreter found before find it where it was, or have nothing to use any more. */
 void python_process_look(void)
 {
     enum state now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);

@@ -1,4 +1,4 @@
-/* What the ranks find out together, in MPI_Init or where a session first has them all.
+/* Facts that the ranks find out together, in MPI_Init or where a session first has them all.
  *
  * Context: collective over `all_ranks`, in the thread that makes the call of MPI, not between store_begin and
  * store_end. */

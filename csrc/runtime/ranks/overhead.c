@@ -42,8 +42,8 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* What says where a thread records. The rest of `struct thread` is not ours to restore: threads that end meanwhile
- * change the list that it is in. */
+/* Put back the fields that say where a thread records. The rest of `struct thread` is not ours to restore: threads that
+ * end meanwhile change the list that it is in. */
 static void put_back(struct thread *t, const struct thread *before)
 {
     t->mode = before->mode;

@@ -1,4 +1,4 @@
-/* What the tracer itself costs, measured at the start. */
+/* Cost of the tracer itself, measured at the start. */
 #ifndef OVERHEAD_H
 #define OVERHEAD_H
 

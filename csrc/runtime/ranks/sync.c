@@ -30,8 +30,8 @@ enum { TAG = 1, BEST = 16 };
 #define GIVE_UP_NS INT64_C(2000000000)
 #define SPIN_NS 20000 /* longer than the round trip of a fast network */
 
-/* Round trips go on until so many in a row were no better than the best and the best ones are alike; at most so long.
- * (On a node where ranks wait for a core, most round trips last as long as others use it.) */
+/* Round trips go on until `patience` in a row were no better than the best and the best ones are alike, for at most
+ * `most_ns`. (On a node where ranks wait for a core, most round trips last as long as others use it.) */
 struct effort {
     int patience;
     int64_t most_ns;
@@ -64,13 +64,13 @@ static void count_collectives(bool wanted)
     __atomic_store_n(&sync_counts, wanted, __ATOMIC_RELAXED);
 }
 
-/* What a question (value: is it the last?) and its answer (value: rank 0's clock) carry. */
+/* Message of a question (value: is it the last?) and of its answer (value: rank 0's clock). */
 struct exchange {
     int64_t measurement, value, next;
 };
 
-/* What a clock is identified by: the boot of the kernel and the time namespace. TRACELIB_SYNC=all pretends that
- * every rank has its own. */
+/* Return the number that identifies a clock: of the boot of the kernel and the time namespace. TRACELIB_SYNC=all
+ * pretends that every rank has its own. */
 static uint64_t clock_identity(int rank, bool all)
 {
     char boot[64] = "";
@@ -84,7 +84,7 @@ static uint64_t clock_identity(int rank, bool all)
     return all ? h + (uint64_t)rank : h;
 }
 
-/* What each rank tells all others in MPI_Init. */
+/* Message of each rank to all others in MPI_Init. */
 struct introduction {
     uint64_t identity;
     uint64_t first; /* the collective to measure at first; 0: none. Rank 0's is what counts */

@@ -29,7 +29,7 @@ bool skipped_call(struct skipped *s, const struct file_call *row)
                        row->enter);
 }
 
-/* Of a row of `requests`, without the ordinal of partitioned operations. */
+/* Return the kind of a row of `requests`, without the ordinal of partitioned operations. */
 static unsigned skipped_kind(const struct file_request *row)
 {
     return row->what & ((1u << WHAT_ORDINAL_SHIFT) - 1);
@@ -211,7 +211,7 @@ void skipped_join(struct skipped *s, const struct open_receives *open, uint64_t 
     s->n = last + 1;
 }
 
-/* What a buffer has posted, and what it has completed. */
+/* Find the receives that a buffer has posted, and those that it has completed. Returns false if one found no room. */
 static bool find_receives(const struct file_call *calls, size_t n_calls, const struct file_request *requests,
                           size_t n_requests, struct open_receives *posted, struct open_receives *done)
 {

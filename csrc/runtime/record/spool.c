@@ -146,7 +146,7 @@ static void say_at_risk(const char *what, int error)
     said = true;
 }
 
-/* Who it belongs to, for whoever finds the file when the run is gone. */
+/* Name the process that the file belongs to, for whoever finds it when the run is gone. */
 static void name_process(struct spool_header *spool)
 {
     struct stat namespace = {0};

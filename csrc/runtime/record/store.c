@@ -279,7 +279,7 @@ static int add_root(struct store *s, struct table_state *t, uint64_t first_leaf,
     return error;
 }
 
-/* What stands before the entry of the chunk that begins with `row`, as it is. */
+/* Return the key that stands before the entry of the chunk that begins with `row`, as it is. */
 static struct key chunk_key(const struct store *s, enum table which, uint64_t row)
 {
     return (struct key){(uint32_t)chunk_bytes(s, which), is_filtered(s, which) ? NO_FILTER_USED : 0, row, 0};

@@ -89,16 +89,17 @@ int store_overwrite(const struct store *s, enum table which, uint64_t row, uint6
  * for the next chunk of the table. 0 or errno. */
 int store_drop_chunk(struct store *s, enum table which, uint64_t chunk);
 
-/* Give space that waits for new chunks back to the disk, but for so many bytes. 0 or errno. */
+/* Give space that waits for new chunks back to the disk, but for `bytes` of it. Returns 0 or errno. */
 int store_trim(struct store *s, uint64_t bytes);
 
 /* Can the file system do that? */
 bool store_can_punch(const struct store *s);
 
-/* What the file takes on the disk: holes do not count, nor does space that waits for new chunks. 0 without a file. */
+/* Return the bytes that the file takes on the disk: holes do not count, nor does space that waits for new chunks. 0
+ * without a file. */
 uint64_t store_bytes(const struct store *s);
 
-/* Hold so many bytes of the disk behind the end of the file. Returns errno where there is no room, else 0, also on a
+/* Hold `bytes` of the disk behind the end of the file. Returns errno where there is no room, else 0, also on a
  * file system that cannot tell. store_give_room_back releases them: between store_begin and store_end, for it cuts off
  * whatever another thread appends meanwhile. */
 int store_hold_room(const struct store *s, uint64_t bytes);

@@ -1,4 +1,4 @@
-/* What was appended to a rank file, found again: to be read, marked, and given back. */
+/* Chunks that were appended to a rank file, found again: to be read, marked, and given back. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

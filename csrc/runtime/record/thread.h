@@ -22,7 +22,7 @@ enum gate {
     GATE_SHUT,   /* this thread is not recorded (tracing is off, or failed) */
 };
 
-/* What is recorded of a thread (select/on_off.h). */
+/* Extent to which a thread is recorded (select/on_off.h). */
 enum mode {
     MODE_SETTLE = 1, /* the process has been switched since this thread's latest row */
     MODE_OFF = 2,    /* this thread records nothing; it counts messages */
@@ -30,7 +30,7 @@ enum mode {
     MODE_CHOOSE = 8, /* some kinds of calls are only summed up */
 };
 
-/* What a thread has seen of its use of CPUs (buffer/off_cpu.h). */
+/* Readings of a thread of its use of CPUs (buffer/off_cpu.h). */
 struct off_cpu {
     uint64_t since;          /* ticks: it left its latest call */
     int64_t wall_ns, cpu_ns; /* when it looked last: CLOCK_MONOTONIC, its CPU time, */
@@ -43,17 +43,17 @@ struct scratch {
     uint64_t bytes;
 };
 
-/* What a thread knows of tracing being off (on_off.c). */
+/* State of a thread while tracing is off (on_off.c). */
 struct off {
     uint64_t since;         /* ticks */
     uint64_t checked;       /* ticks: when it last looked at the clock */
     struct skipped skipped; /* messages since then */
-    size_t join_at;         /* so many are worth being joined */
+    size_t join_at;         /* number that is worth being joined */
     uint32_t *regions;      /* that it is in, the innermost last: 2 x number, and 1 if it is to be recorded */
     size_t depth, room;     /* of `regions` */
 };
 
-/* What a thread knows of calls that are only summed up (wanted_calls.c). */
+/* Sums of a thread of the calls that are only summed up (wanted_calls.c). */
 struct summed {
     struct file_summary *open;     /* in the spool: of the calls since the latest long computation; NULL: none */
     struct file_summary **of_call; /* in the spool, by procedure; NULL: none in this buffer */

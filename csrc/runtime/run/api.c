@@ -1,4 +1,4 @@
-/* What a program calls through tracelib.h, the Fortran module or Python: regions, events and their names. */
+/* Functions that a program calls through tracelib.h, the Fortran module or Python: regions, events and their names. */
 #include "tracelib.h"
 
 #include "buffer/buffer.h"

@@ -58,7 +58,7 @@ int64_t counter_sampler_prepare(void)
     return sampler.wanted ? sampler.period_ns : 0;
 }
 
-/* What a round looks at: all threads, or one; for each that is due `times` at once. */
+/* Threads that a round looks at: all threads, or one; for each that is due `times` at once. */
 struct round {
     bool one;
     uint32_t thread;
@@ -153,7 +153,7 @@ static bool sample_by_time(void)
     return n == 0 || (n < 0 && errno == EINTR);
 }
 
-/* What the kernel says is due: it says so once, so nothing but this may ask. */
+/* Take the samples that the kernel says are due: it says so once, so no other function may ask. */
 static bool sample_by_triggers(void)
 {
     enum { MOST = 16 };

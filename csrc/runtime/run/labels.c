@@ -165,7 +165,7 @@ static const struct label *label_of(struct file_label key, struct name name)
     return l;
 }
 
-/* What this thread looked up last, by the address of the text: mostly a string of the program, which stays. */
+/* Text that this thread looked up last, by the address of the text: mostly a string of the program, which stays. */
 struct recent {
     const char *text;
     const struct label *label;

@@ -88,7 +88,7 @@ void opening_create(void)
     debug("rank %d of %d records into %s", rank_file.rank, run.size, rank_file.path);
 }
 
-/* What was recorded before lies in a run of its own, `own`: it becomes the file of this rank. */
+/* Join the earlier recording, which lies in a run of its own, `own`: it becomes the file of this rank. */
 static void join_file(const char *own)
 {
     char path[PATH_MAX];

@@ -9,7 +9,7 @@
 #include "run/internal/bypass.h"
 #include "run/run.h"
 
-/* Of libc, as the C++ ABI has it. Functions of no library (NULL) are not called when one is unloaded. */
+/* Function of libc, as the C++ ABI has it. Functions of no library (NULL) are not called when one is unloaded. */
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
 static bool registered;

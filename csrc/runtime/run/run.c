@@ -99,8 +99,8 @@ void run_started(void)
     sampling_start(rank_file.rank == 0);
 }
 
-/* What the last blocks will need is held already, so that the closing line can say whether they are lost. Returns
- * whether they are. */
+/* Hold the disk space that the last blocks will need, so that the closing line can say whether they are lost. Returns
+ * true if they are. */
 static bool hold_room(uint64_t waiting_bytes)
 {
     enum { METADATA_BYTES = 1 << 17 }; /* and one more page for each table */

@@ -17,7 +17,7 @@
 /* Bytes of the stack that a sample has, and the most that one takes with them; room for a tenth of a second. */
 enum { STACK_BYTES = 16384, RECORD_BYTES = STACK_BYTES + 512, MOST_PAGES = 256, LEAST_PAGES = 16 };
 
-/* Of the period this part is left out: what the program does each so often meets no rhythm. */
+/* Part of the period that is left out, so that samples do not keep step with a rhythm of the program. */
 enum { OUT_OF_STEP = 331 };
 
 #if defined(__x86_64__)
@@ -59,7 +59,7 @@ static int perf_open_sampling(int32_t tid, uint64_t period_ns)
     return fd < 0 ? fd : descriptor_out_of_the_way(fd);
 }
 
-/* What users may lock in memory is limited: the ring may have to be smaller. */
+/* Map the ring. Memory that users may lock is limited, so the ring may have to be smaller. */
 static void *map_ring(int fd, uint64_t *bytes)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -110,7 +110,7 @@ static uint64_t ticks_at(int64_t ns)
     return (now - (uint64_t)((double)(now_ns - ns) * ticks_a_ns)) & clock_mask;
 }
 
-/* What a record of a sample holds, in the order of perf_event_open(2). */
+/* Fields of a record of a sample, in the order of perf_event_open(2). */
 struct parts {
     int64_t time_ns;
     uint64_t cpu_ns; /* since the event was opened */

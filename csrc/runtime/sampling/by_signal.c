@@ -25,7 +25,7 @@
 enum { LIBCS_SIGNAL = 32, MASK_BYTES = 8 };
 #define NS_PER_S UINT64_C(1000000000)
 
-/* What the kernel takes; libc's function would refuse the signal. */
+/* Argument of the kernel's call; libc's function would refuse the signal. */
 struct kernel_action {
     void (*handler)(int, siginfo_t *, void *);
     unsigned long flags;

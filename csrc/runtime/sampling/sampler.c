@@ -195,7 +195,7 @@ static void take_all(struct task *t)
         by_perf_take(t, take_row);
 }
 
-/* What it used since its last sample belongs to the thread, too. */
+/* End a task. The CPU time since its last sample belongs to the thread, too. */
 static void end_task(struct task *t)
 {
     struct file_sample row = {.time = clock_ticks(), .task = t->number, .lost = t->lost, .flags = SAMPLE_END};
@@ -276,7 +276,7 @@ static void stop_sampling(const char *why)
     if (sampler.speaks) say("no %ssamples are taken (%s)", task_count ? "further " : "", why);
 }
 
-/* What the kernel has sampled waits in a ring. */
+/* Return the ms from one look at the rings to the next; samples of the kernel wait there. */
 static int round_ms(void)
 {
     uint64_t ms = sampler.period_ns * PERIODS_A_ROUND / 1000000;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Samples are wanted each so many ns of CPU time (0: none). Reads the environment. */
+/* Want a sample each `period_ns` ns of CPU time (0: none). Reads the environment. */
 void sampling_prepare(int64_t period_ns);
 
 /* Are samples wanted? */
@@ -23,8 +23,8 @@ bool sampling_is_asked_without_mpi(bool *directly);
 /* The process records from here on, and `speaks` for others if it does. It goes on where it has been started before. */
 void sampling_start(bool speaks);
 
-/* The same of a program without MPI: there is no file yet. One that computes for a while gets one, and so does at its
- * end what has been started directly or was worth it. */
+/* Start sampling of a program without MPI: there is no file yet. One that computes for a while gets one, and so does at
+ * its end what has been started directly or was worth it. */
 void sampling_start_alone(bool directly);
 bool sampling_was_worth_it(void);
 

@@ -1,4 +1,4 @@
-/* What all that open perf events need. */
+/* Helpers of all files that open perf events. */
 #ifndef PERF_H
 #define PERF_H
 

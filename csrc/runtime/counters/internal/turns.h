@@ -23,8 +23,8 @@ struct turns {
 bool turns_read(struct turns *turns, const char *text, int rank, const int *places, unsigned sets, unsigned *line,
                 const char **why);
 
-/* The place of the set at that time after the beginning and so many collectives: of the turns that have come, the last
- * in the file.
+/* Return the place of the set at that time (ns) after the beginning and after that number of collectives: of the turns
+ * that have come, the last in the file.
  */
 unsigned turns_place(struct turns *turns, int64_t elapsed_ns, uint64_t collectives);
 

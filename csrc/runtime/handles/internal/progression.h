@@ -6,17 +6,17 @@
 
 #include "schema.h"
 
-/* What a row of `communicators` says of a group that is not known. */
+/* Code of a group that is not known, in a row of `communicators`. */
 #define GROUP_UNKNOWN (UINT64_C(1) << PROGRESSION_BIT)
 
-/* What it says of a progression. */
+/* Return the code of a progression in a row of `communicators`. */
 static inline uint64_t progression(uint32_t first, uint32_t stride)
 {
     return GROUP_UNKNOWN | (uint64_t)stride << PROGRESSION_STRIDE_SHIFT | first;
 }
 
-/* The same of these members; 0: they are none. A group of one is one. Processes outside our world (UINT32_MAX) are in
-   none: world ranks are ints. */
+/* Return the code of these members; 0: they are no progression. A group of one is one. Processes outside our world
+   (UINT32_MAX) are in none: world ranks are ints. */
 static inline uint64_t progression_of(const uint32_t *members, uint32_t size)
 {
     if (!size || members[0] > INT32_MAX) return 0;

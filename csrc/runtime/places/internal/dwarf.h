@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What is left to read. `bad` stays once something was not there. */
+/* Rest of the bytes to read. `bad` stays once something was not there. */
 struct reader {
     const uint8_t *at, *end;
     bool bad;

@@ -39,8 +39,8 @@ struct frame_rule {
 /* The rule of the place `pc` in a module. cfa CFA_NOT_KNOWN: none that can be followed. */
 struct frame_rule frame_rule(const struct module *m, uint64_t pc);
 
-/* What an expression gives, from the stack pointer and the frame pointer; `start`: the value that it begins with, if
- * not NULL. `read` takes a word of memory. False: it cannot be evaluated. */
+/* Compute the value of an expression from the stack pointer and the frame pointer; `start`: the value that it begins
+ * with, if not NULL. `read` takes a word of memory. False: it cannot be evaluated. */
 bool expression_value(const struct expression *e, uint64_t sp, uint64_t fp, const uint64_t *start,
                       bool (*read)(void *context, uint64_t at, uint64_t *word), void *context, uint64_t *value);
 

@@ -27,8 +27,8 @@ struct known_node {
     uint64_t next_at; /* where the word lies that says what follows */
 };
 
-/* What follows a node, by the value of its next word or a hash of Python's frames; or the first node, by the place of
- * the call and the stack pointer. */
+/* Edge to the node that follows, by the value of its next word or a hash of Python's frames; or the first node, by the
+ * place of the call and the stack pointer. */
 struct known_edge {
     uint64_t from, key; /* `from` 0: a free one */
     uint32_t node;

@@ -40,7 +40,7 @@ uint32_t modules_row(const struct module *m);
 /* Rows of the table, the first of which is "none". */
 const struct file_module *modules_rows(uint32_t *count);
 
-/* What of the module's memory can be read from here on; both NULL: nothing. */
+/* Return the part of the module's memory that can be read from here on; both NULL: nothing. */
 struct span modules_readable(const struct module *m, const uint8_t *at);
 
 #endif

@@ -30,7 +30,7 @@ const char *python_text_data(const struct python_layout *l, const char *text);
 /* A str as UTF-8, cut to `room` after a whole character. What UTF-8 cannot say becomes U+FFFD. False: this is none. */
 bool python_text(const struct python_process *python, const char *object, char *to, size_t room);
 
-/* What is in a bytes object; NULL: this is none. */
+/* Return the content of a bytes object; NULL: this is none. */
 const unsigned char *python_bytes(const struct python_process *python, const char *object, size_t *bytes);
 
 #endif

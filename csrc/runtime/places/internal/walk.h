@@ -38,7 +38,7 @@ struct walk {
     unsigned frames, words;
     uint64_t places[MOST_FRAMES];       /* return addresses, innermost first */
     bool exact[MOST_FRAMES];            /* the place was interrupted, and is not behind a call */
-    unsigned words_before[MOST_FRAMES]; /* so many words were read to find it */
+    unsigned words_before[MOST_FRAMES]; /* number of words that were read to find it */
     struct word word[MOST_WORDS];
 };
 

@@ -10,7 +10,7 @@
 
 enum { MOST_TASKS = 4096, RING = 256, NO_TIMER = -1 };
 
-/* What a handler fills and our thread empties. */
+/* Ring that a signal handler fills and our thread empties. */
 struct ring {
     uint64_t head, tail; /* of rows ever written, and read */
     struct file_sample row[RING];
