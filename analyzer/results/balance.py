@@ -28,7 +28,7 @@ class BalanceResult(Result):
 
     @property
     def incomplete(self) -> str:
-        """What the replay leaves out, in one line; "": nothing."""
+        """Calls that the replay leaves out, in one line; "": none."""
         return self._report.incomplete
 
     def save(self, path: str | os.PathLike[str]) -> None:
