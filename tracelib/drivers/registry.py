@@ -11,7 +11,8 @@ from tracelib.drivers.driver import Driver
 GROUP = "tracelib.drivers"
 """Entry points of other packages' drivers: NAME = "module:Class"."""
 _OURS = (
-    "intrinsic:Clock", "intrinsic:Counters", "intrinsic:System", "intrinsic:Network", "ganglia:Ganglia", "nws:Nws",
+    "intrinsic:ClockDriver", "intrinsic:CounterDriver", "intrinsic:SystemDriver", "intrinsic:NetworkDriver",
+    "ganglia:GangliaDriver", "nws:NwsDriver",
 )  # fmt: skip
 
 
