@@ -21,7 +21,7 @@ class ReadOptions:
         impossible: Accept impossible time stamps; else reading such a row raises TracelibError.
         choice: Ranks to read; the others count as missing (`Losses.missing`), and `Chosen` says so. None: all.
         matched: A team matches the messages when it opens the trace; else at their first use, by all members together.
-        sizes: Amounts in which rows are read. In a team those of rank 0 hold.
+        sizes: Amounts in which rows are read. In a team, rank 0's amounts hold.
     """
 
     repair_ns: int | None = None

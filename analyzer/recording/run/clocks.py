@@ -1,4 +1,4 @@
-"""Clocks of a run: those of its rank files, aligned, with the files of other ranks that the alignment needs.
+"""Clocks of a run's rank files, aligned, with the files of other ranks that the alignment needs.
 
 The first rank of each node took readings of rank 0's clock (csrc/runtime/ranks/sync.c). It may not be among the chosen
 ranks.
