@@ -100,7 +100,7 @@ def _with_time(frames: Sequence[pandas.DataFrame]) -> list[pandas.DataFrame]:
 
 
 @dataclass(frozen=True)
-class TableOptions:
+class ExperimentTableOptions:
     """Options of a table; see docs/analyze-table.md."""
 
     by: tuple[str, ...] = ()  # kinds of time (KINDS) instead of executions of regions
@@ -129,7 +129,7 @@ class ExperimentTable:
 
 
 def table(
-    inputs: Sequence[str | os.PathLike[str]], wanted: TableOptions | None = None, team: Team | None = None
+    inputs: Sequence[str | os.PathLike[str]], wanted: ExperimentTableOptions | None = None, team: Team | None = None
 ) -> ExperimentTable:
     """Make the table of some runs (files that `open_trace` opens) and tables (.csv, .parquet, .xml), one after the
     other.
@@ -137,7 +137,7 @@ def table(
     In this order: rows are made and joined, columns computed, rows selected, repeated measurements put together, and
     outliers removed. Collective over the team. Raises TracelibError.
     """
-    wanted, team = wanted or TableOptions(), team or Team()
+    wanted, team = wanted or ExperimentTableOptions(), team or Team()
     frames, factors, problems = [], list[str](), []
     for name in inputs:
         path = Path(name)
@@ -178,7 +178,9 @@ def _needed(factors: tuple[str, ...]) -> tuple[str, ...]:
     return factors
 
 
-def _of_run(path: Path, wanted: TableOptions, team: Team) -> tuple[pandas.DataFrame, tuple[str, ...], list[str]]:
+def _of_run(
+    path: Path, wanted: ExperimentTableOptions, team: Team
+) -> tuple[pandas.DataFrame, tuple[str, ...], list[str]]:
     """Return the rows of one run, the columns of its factors, and its faults."""
     trace = open_trace(path, team)
     try:

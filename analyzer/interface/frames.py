@@ -120,7 +120,7 @@ def experiments_frame(inputs: Sequence[PathArgument], **options: Unpack[TableOpt
         one_of("by", name, list(KINDS))
     for option, known in (("per", LEVELS), ("statistic", STATISTICS), ("rule", RULES)):
         one_of(option, str(options.get(option, "")) or None, list(known))
-    return table(inputs, experiments.TableOptions(**options)).frame  # type: ignore[arg-type]
+    return table(inputs, experiments.ExperimentTableOptions(**options)).frame  # type: ignore[arg-type]
 
 
 @checked

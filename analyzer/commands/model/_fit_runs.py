@@ -93,7 +93,7 @@ def _table(
 ) -> tuple[ExperimentTable, list[str]]:
     """Make a table of all kinds of time of all runs, with the settings of each run as columns."""
     from analyzer.experiments.run_factors import RunFactor, value_of
-    from analyzer.experiments.table import TableOptions, table
+    from analyzer.experiments.table import ExperimentTableOptions, table
 
     said, listed = [], []
     for name, text in settings:
@@ -117,7 +117,7 @@ def _table(
         raise TracelibError("a run is named twice", "name each once", 2)
     chosen, notes = _with_clusters(by)
     with session.step("Reading"):
-        found = table(files, TableOptions(chosen, tuple(said)), session.team)
+        found = table(files, ExperimentTableOptions(chosen, tuple(said)), session.team)
     if found.frame.empty:
         raise TracelibError(
             f"the runs have {', '.join(f'no {_WORDS[kind]}' for kind in chosen)}", "choose another --by"

@@ -171,13 +171,13 @@ def table_command(
 
     Columns that not all inputs have are left out.
     """
-    from analyzer.experiments.table import TableOptions, table
+    from analyzer.experiments.table import ExperimentTableOptions, table
     from analyzer.report.experiments import print_table, table_json
 
     if output:
         check_ending(Path(output))
         check_replaceable(Path(output), [Path(name) for name in inputs], force)
-    wanted = TableOptions(
+    wanted = ExperimentTableOptions(
         by, settings, network or "", message_size, ganglia, computed, where, per or "", take, rule or "",
         observable or "", factors,
     )  # fmt: skip

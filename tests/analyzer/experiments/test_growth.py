@@ -15,7 +15,7 @@ from analyzer.errors import TracelibError
 from analyzer.experiments.groupings import by_cluster
 from analyzer.experiments.growth import growth
 from analyzer.experiments.kinds import by_call
-from analyzer.experiments.table import TableOptions, table
+from analyzer.experiments.table import ExperimentTableOptions, table
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from benchmarks.synthetic import run as synthetic_run
@@ -104,7 +104,7 @@ def test_a_synthetic_run_at_more_ranks_is_as_it_was_predicted(tmp_path, monkeypa
     paths = {
         p: synthetic_run.write_run(tmp_path / str(p), "growing", p, 1).path for p in (8, 12, 16, 24, 32, 48, 64, 128)
     }
-    frame = table(paths.values(), TableOptions(("call",))).frame
+    frame = table(paths.values(), ExperimentTableOptions(("call",))).frame
     fewer = frame[frame["ranks"] < 128].reset_index(drop=True)
     found = growth(fewer, (), [{"ranks": 128.0}])
     inside = ~frame["name"].isin(["MPI_Init", "MPI_Finalize"])

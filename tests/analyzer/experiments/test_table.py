@@ -12,7 +12,7 @@ from thread_team import by_team
 from analyzer.cli import main
 from analyzer.experiments.kinds import by_call, by_place, by_region
 from analyzer.experiments.run_factors import RunFactor, value_of
-from analyzer.experiments.table import TableOptions, table
+from analyzer.experiments.table import ExperimentTableOptions, table
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from tracelib.schema import PARAMETER_TYPE, LabelKind
@@ -36,13 +36,13 @@ def test_several_runs(tmp_path):
     assert found.factors == ("region", "ranks", "threads", "nodes", "n")
     assert found.frame["n"].tolist() == [100] * 3 + [200] * 6
     assert (found.frame["time"] * 1e9).round().tolist() == [30, 32, 31, 60, 61, 90, 60, 61, 90]
-    aggregated = table(runs, TableOptions(per="run", where=("n == 200",)))
+    aggregated = table(runs, ExperimentTableOptions(per="run", where=("n == 200",)))
     assert aggregated.frame[["n", "ranks", "rows", "time"]].to_numpy().tolist() == [[200, 2, 6, 61e-9]]
 
 
 def test_outliers_are_removed_within_runs_and_settings(tmp_path):
     runs = [run_of(tmp_path, "a", 100, [30, 32, 31, 29, 90]), run_of(tmp_path, "b", 200, [90, 91, 92, 89])]
-    found = table(runs, TableOptions(rule="median"))
+    found = table(runs, ExperimentTableOptions(rule="median"))
     assert found.outliers == 1 and len(found.frame) == 8
     assert found.frame["time"].to_numpy()[:4] == pytest.approx([30e-9, 32e-9, 31e-9, 29e-9])
 
@@ -66,7 +66,7 @@ SETTINGS = {"n=ARG2": 500, "n=ARG:-n": 500, "s=ARG:--size": 2.5, "f=ARG-1": "out
 def test_settings_of_the_command_line(tmp_path, text):
     run = run_of(tmp_path, "a", 1, [30], command=COMMAND)
     assert RunFactor.parse(text).of(open_trace(run)) == SETTINGS[text]
-    frame = table([run], TableOptions(settings=(RunFactor.parse(text.replace("n=", "m=")),))).frame
+    frame = table([run], ExperimentTableOptions(settings=(RunFactor.parse(text.replace("n=", "m=")),))).frame
     assert SETTINGS[text] in frame.iloc[0].tolist()
 
 
@@ -125,7 +125,7 @@ def test_kinds_by_hand(tmp_path):
         ["region computing", "solve", 1, 1, 30, 30, 30, -1],
     ]
     trace.close()
-    everything = table([tmp_path / "run.h5"], TableOptions(by=("call", "region")))
+    everything = table([tmp_path / "run.h5"], ExperimentTableOptions(by=("call", "region")))
     assert set(everything.frame["n"]) == {64} and everything.factors[-1] == "n"
     assert np.sort(everything.frame["kind"].unique()).tolist() == [
         "burst",
@@ -150,7 +150,7 @@ def test_parameters_of_the_network_are_columns(tmp_path):
     (tmp_path / "net.json").write_text(json.dumps(MODEL))
     names = ["net_L", "net_o", "net_O", "net_g", "net_G"]
     for size, numbers in ((1, [1e-6, 2e-6, 3e-9, 4e-6, 5e-9]), (10**6, [1e-6, 6e-6, 7e-9, 8e-6, 9e-9])):
-        frame = table([run], TableOptions(network=str(tmp_path / "net.json"), message_size=size)).frame
+        frame = table([run], ExperimentTableOptions(network=str(tmp_path / "net.json"), message_size=size)).frame
         assert frame[names].iloc[0].tolist() == pytest.approx(numbers)
 
 
@@ -207,7 +207,7 @@ def test_what_is_refused(words, tmp_path, capsys, monkeypatch):
 def test_a_team_makes_the_same_table(tmp_path):
     """Members have the ranks of their share; each kind of table is put together from them."""
     path = run_of(tmp_path, "a", 100, [30, 32, 31], ranks=5)
-    for wanted in (TableOptions(), TableOptions(by=("call", "region", "place"))):
+    for wanted in (ExperimentTableOptions(), ExperimentTableOptions(by=("call", "region", "place"))):
         alone = table([path], wanted).frame
         for found in by_team(3, lambda team, wanted=wanted: table([path], wanted, team).frame):
             pandas.testing.assert_frame_equal(found, alone)
