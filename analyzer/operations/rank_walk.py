@@ -11,7 +11,7 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 from analyzer.c_arrays import pointer
 from analyzer.operations.events import PROGRAM_EVENT
-from analyzer.operations.threads import RankThreads
+from analyzer.operations.threads import CallingThreads
 from analyzer.program.operation import OP
 from analyzer.trace import REQUEST
 
@@ -24,7 +24,7 @@ class RankWalk:
     """State of the kernel for one rank."""
 
     def __init__(
-        self, rank: int, threads: RankThreads, begin: int, flushes: np.ndarray, communicators: int,
+        self, rank: int, threads: CallingThreads, begin: int, flushes: np.ndarray, communicators: int,
         cpu_overhead_ns: int,
     ) -> None:  # fmt: skip
         self.rank, turns = rank, threads.by_turns

@@ -25,7 +25,7 @@ _ENDS = 1 << 16
 _NEVER = np.iinfo(np.int64).max
 
 
-class RankThreads:
+class CallingThreads:
     """Threads of one rank that call MPI; `count` is 1 if only one thread calls MPI, whatever its number."""
 
     def __init__(self, begin: np.ndarray, end: np.ndarray, edges: np.ndarray, by_turns: np.ndarray | None) -> None:
@@ -35,12 +35,12 @@ class RankThreads:
 
     @classmethod
     @cache
-    def single(cls) -> RankThreads:
+    def single(cls) -> CallingThreads:
         """Return the threads of a rank that is one sequence of calls."""
         return cls(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, PROGRAM_EVENT), None)
 
     @classmethod
-    def from_trace(cls, trace: Trace, rank: int, plan: np.ndarray) -> RankThreads:
+    def from_trace(cls, trace: Trace, rank: int, plan: np.ndarray) -> CallingThreads:
         """Find the threads of a rank of a trace that call MPI. plan: (procedures, 2) as for the kernel."""
         if trace.threads[rank] < 2:
             return cls.single()

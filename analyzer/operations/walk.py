@@ -13,7 +13,7 @@ from analyzer.operations.events import NO_EVENTS, ProgramEvents
 from analyzer.operations.persistent import tell_bytes
 from analyzer.operations.procedures import FILE, NOTHING, dimemas_plan_of, is_on_file, is_on_window, moves_data, plan_of
 from analyzer.operations.rank_walk import Arrays, RankWalk, nothing, struct_of
-from analyzer.operations.threads import RankThreads
+from analyzer.operations.threads import CallingThreads
 from analyzer.operations.translation import Begun, Translation
 from analyzer.operations.windows import Partners, Windows, is_fence, window_groups
 from analyzer.pairing.requests import Choice, Posted, gather_blocks, window_calls, windows_of_rank
@@ -121,7 +121,7 @@ class RankOperations:
 
         `block` is their thread. Communicators are named by their index + 1; 0 is the world.
         """
-        threads = RankThreads.from_trace(self._trace, rank, self._plan) if self._numbers else RankThreads.single()
+        threads = CallingThreads.from_trace(self._trace, rank, self._plan) if self._numbers else CallingThreads.single()
         self.threads = threads.count
         end = self._trace.span(rank)[1]
         bursts = CpuBursts(self._trace, rank, wanted=self._cpu_time)
@@ -154,7 +154,7 @@ class RankOperations:
         def begin() -> Begun:
             self.left_out[:] = left_out
             walk = self._walk(
-                rank, RankThreads.single(), self._trace.extra(TracerTime).after_call_cpu_ns(rank), no_burst
+                rank, CallingThreads.single(), self._trace.extra(TracerTime).after_call_cpu_ns(rank), no_burst
             )
             return Begun(walk, ProgramEvents(self._trace, rank, self._events))
 
@@ -191,7 +191,7 @@ class RankOperations:
         if reader := row_reader(self._trace):
             reader.forget(rank)
 
-    def _walk(self, rank: int, threads: RankThreads, cpu_overhead_ns: int, no_burst: np.ndarray) -> RankWalk:
+    def _walk(self, rank: int, threads: CallingThreads, cpu_overhead_ns: int, no_burst: np.ndarray) -> RankWalk:
         """Make the kernel's state at the begin of a rank.
 
         no_burst: FLUSH in order of time: periods that are neither a call nor a burst.

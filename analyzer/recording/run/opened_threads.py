@@ -65,7 +65,7 @@ def open_threads(
     problems += [problem for report in reports.values() for problem in report.problems]
     problems += [problem for report in reports.values() for problem in report.of_regions]
     present = facts["rank"].tolist()
-    raw.believe(set(present) - doubted - {problem.rank for problem in problems})
+    raw.trust(set(present) - doubted - {problem.rank for problem in problems})
     open_ended = [rank for rank, report in reports.items() if report.end.fate in OPEN_ENDED]
     unfinished = np.isin(np.arange(size), open_ended)
     alone = team.size == 1

@@ -44,7 +44,7 @@ class RawRanks:
         self._kept: dict[int, RawRank] = {}
         self.lock = RLock()
 
-    def believe(self, sound: Set[int]) -> None:
+    def trust(self, sound: Set[int]) -> None:
         """Skip the search for faults in these ranks, because members of a team have opened them without fault."""
         self._sound = sound
 
