@@ -45,9 +45,7 @@ def ranks_named_in(path: Path, sizes: ReadSizes = DEFAULT_SIZES) -> list[Place] 
             if not isinstance(group, h5py.Group):
                 if "calls" in file:
                     return None
-                raise TracelibError(
-                    f"{path}: not a run that tracelib recorded", "give run.h5, the folder run.ranks, or a .prv"
-                )
+                raise TracelibError(f"{path}: not a trace of tracelib", "give run.h5, the folder run.ranks, or a .prv")
             given = SoundAttributes(file)
             _check_version(path, given)
             return _linked(path, group, whole_number(given, "size"), sizes)

@@ -14,8 +14,9 @@ from thread_team import by_team
 from analyzer.columns import rows
 from analyzer.metrics.profile import profile
 from analyzer.parallel import Team
-from analyzer.recording.run.cuts import Cuts
 from analyzer.recording.run.opening import open_run
+from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from analyzer.waits.analysis import analyze_waits
 from benchmarks.synthetic.run import PATTERNS
 from benchmarks.synthetic.run import write_run as write_pattern
@@ -32,9 +33,16 @@ def found(trace, team):
     return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in every.items()}
 
 
-def compare(path, size):
+SMALL_SIZES = ReadSizes(
+    window_calls=4, block_calls=4, message_calls=4, part_calls=4, rank_window_calls=4, few_ranks=1, rank_calls=1,
+    matched_calls=1,
+)  # fmt: skip
+"""Sizes with which a window holds four calls."""
+
+
+def compare(path, size, sizes=DEFAULT_SIZES):
     """Each member has opened the run, as a process would have."""
-    traces = [open_run(str(path)) for _ in range(size + 1)]
+    traces = [open_run(str(path), options=ReadOptions(sizes=sizes)) for _ in range(size + 1)]
     for trace in traces:
         trace.match()
     alone = found(traces[size], Team())
@@ -64,8 +72,6 @@ def test_of_runs_with_threads_and_regions(run, size):
 def test_by_hand(tmp_path, monkeypatch, size):
     """All but rank 2 wait in an MPI_Wait for its MPI_Ibarrier, each on another path of regions; a second thread of rank
     0 waits for rank 1. Then come two barriers, window by window."""
-    cut = Cuts.windows
-    monkeypatch.setattr(Cuts, "windows", lambda self, records=4, rank=-1, **_: cut(self, min(records, 4), rank))
     monkeypatch.setattr("analyzer.waits.wait_states._AT_ONCE", 4)
     begun, waited = (10, 12, 60, 14), (20, 22, 62, 24)
     barriers = ((300, 330), (400, 430)), ((310, 322), (420, 428)), ((320, 321), (410, 425)), ((315, 325), (405, 426))
@@ -93,7 +99,7 @@ def test_by_hand(tmp_path, monkeypatch, size):
         event(220, schema.REGION_TYPE, SOLVE, flags=2, thread=1),
     ]
     ranks[1]["calls"].insert(2, call("MPI_Send", 200, 205, comm=WORLD, peer=0, tag=5, sent=8))
-    alone = compare(write_run(tmp_path, ranks), size)
+    alone = compare(write_run(tmp_path, ranks), size, SMALL_SIZES)
     assert [(w.rank, w.thread, w.cause_rank, w.path, w.time_ns) for w in alone["longest"][:4]] == [
         (0, 1, 1, "solve", 50),
         (0, 0, 2, "write", 40),

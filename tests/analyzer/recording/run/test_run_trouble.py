@@ -146,7 +146,7 @@ def test_no_file_no_ranks_no_rank_files(tmp_path):
     foreign = tmp_path / "foreign.h5"
     with h5py.File(foreign, "w") as file:
         file["x"] = 1
-    with pytest.raises(TracelibError, match="not a run that tracelib recorded"):
+    with pytest.raises(TracelibError, match="not a trace of tracelib"):
         open_run(str(foreign))
     with h5py.File(run, "a") as file:
         file.attrs["schema_version"] = 99

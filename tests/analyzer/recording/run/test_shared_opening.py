@@ -18,6 +18,7 @@ from analyzer.recording.run.rank_threads import RankThreads
 from analyzer.trace import CallPaths, Losses, Regions, TracerTime
 from analyzer.trace.chosen import Choice
 from analyzer.trace.read_options import ReadOptions
+from analyzer.trace.read_sizes import ReadSizes
 from tracelib import schema
 from tracelib.schema import LabelKind, ProcessState
 
@@ -271,3 +272,16 @@ def test_heads_of_a_packed_run(tmp_path):
             assert (kept.at.tolist(), kept.rows) == (chunks.at.tolist(), chunks.rows)
             assert kept.deflated is None if sizes is None else kept.deflated.tolist() == sizes.tolist()
     assert [len(file.chunks["calls"].deflated) for file in (files[0], files[3])] == [3, 1]
+
+
+def test_the_sizes_of_rank_0_hold(tmp_path):
+    """Members that are asked for different sizes cut time in the same windows."""
+    calls = [call("MPI_Barrier", 10 * k, 10 * k + 5, comm=WORLD) for k in range(1, 400)]
+    path = str(write_run(tmp_path, [{"calls": calls}] * 4))
+
+    def windows(team):
+        trace = open_run(path, team, ReadOptions(sizes=ReadSizes(window_calls=100 * (1 + team.rank), block_calls=10)))
+        return trace.sizes.window_calls, trace.windows().tolist()
+
+    found = by_team(2, windows)
+    assert found[0] == found[1] and found[0][0] == 100 and len(found[0][1]) > 10
