@@ -46,9 +46,8 @@ def measures(
 
     values, lengths_s: values for "time with value", lengths of bursts that count. Raises TracelibError.
     """
-    limits = MeasureLimits(
-        values or MeasureLimits.values, tuple(NS * s for s in lengths_s) if lengths_s else MeasureLimits.lengths
-    )  # type: ignore[arg-type]
+    lengths = (NS * lengths_s[0], NS * lengths_s[1]) if lengths_s else MeasureLimits.lengths
+    limits = MeasureLimits(values or MeasureLimits.values, lengths)
     begin, end = _interval(begin_s, end_s)
     return measuring.measures(view_named(view), run_of(trace), names, begin_ns=begin, end_ns=end, limits=limits)
 

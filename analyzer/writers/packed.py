@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -169,7 +169,7 @@ def _is_same(file: RankFile, copy: RankFile) -> bool:
     return all(a.tobytes() == b.tobytes() for of_table in pairs for a, b in of_table)
 
 
-def _samples(files: list[RankFile]) -> list[bytes]:
+def _samples(files: Sequence[RankFile]) -> list[bytes]:
     """Return the samples of all nodes, in an order that does not depend on names."""
     return sorted(load_samples(*place)[1].tobytes() for place in sample_places(files))
 
@@ -179,5 +179,5 @@ def _calls(file: RankFile) -> int:
     return file.lengths["calls"] + polls
 
 
-def _disk_bytes(files: list[RankFile]) -> int:
+def _disk_bytes(files: Sequence[RankFile]) -> int:
     return sum(path.stat().st_blocks * 512 for path in {file.path for file in files})
