@@ -7,9 +7,8 @@ here, around it: opening the run, remarks, `--json` or printing, `--picture`, cl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import update_wrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import click
@@ -18,6 +17,7 @@ from analyzer.commands.shared import options
 from analyzer.commands.shared.iteration_option import iteration_option, iteration_options, opened
 from analyzer.commands.shared.picture import Drawing, check_picture, draw_ranks, picture_option
 from analyzer.commands.shared.session import Session
+from analyzer.parallel import Team
 from analyzer.results.result import print_lines
 from tracelib import command_line
 
@@ -55,18 +55,27 @@ class Output:
 
     @classmethod
     def of(
-        cls, result: Result, drawing: Drawing | None = None, files: Sequence[Path] | None = None, **more: Any
-    ) -> Self:
-        """Return a result of an analysis with what its command adds to it, such as the files that were written."""
+        cls, result: Result, drawing: Drawing | None = None, *, numbers: Mapping[str, Any] | None = None,
+        lines: Sequence[str] = (), **more: Any,
+    ) -> Self:  # fmt: skip
+        """Return a result of an analysis with what its command adds to it, such as the files that were written.
 
-        def numbers() -> Any:
-            return result.to_dict() | ({} if files is None else {"files": [str(path) for path in files]})
+        Args:
+            result: The result of the analysis.
+            drawing: What --picture draws, besides the run.
+            numbers: Further keys of the JSON.
+            lines: Further lines of the text.
+            more: Further attributes.
+        """
+
+        def all_numbers() -> Any:
+            return result.to_dict() | numbers if numbers else result.to_dict()
 
         def text(console: Console) -> None:
             result.print(console)
-            print_lines(console, [f"Written: {path}" for path in files or ()])
+            print_lines(console, lines)
 
-        return cls(numbers, text, drawing or Drawing(), **more)
+        return cls(all_numbers, text, drawing or Drawing(), **more)
 
     def to_dict(self) -> Any:
         return self.numbers()
@@ -108,10 +117,12 @@ class Alone:
     Attributes:
         work: A sentence, such as "one process replays".
         useful: Number of processes from which on more of them hardly make the command faster.
+        all_work: Whether one process does everything: its function has a team of its own, and the others wait.
     """
 
     work: str
     useful: int = 1
+    all_work: bool = False
 
     def remark(self, processes: int) -> str:
         """Return what to say to somebody who starts this number of processes; "": nothing."""
@@ -199,7 +210,7 @@ def command(
 
     The function gets `session`, `trace` with `opens`, `place` if places are chosen, `output` and `force` if it writes
     files, and its own options. It returns a result to be printed or dumped. It returns None where it printed everything
-    itself, or where this process of a team has nothing to say.
+    while it worked, or where this process of a team has nothing to say.
 
     Args:
         summary: Line of `analyze --help`: when to take the command.
@@ -269,15 +280,25 @@ def _around(function: Callable[..., Result | None], spec: Spec) -> Callable[...,
         session.choice, session.repair_ns = choice, repair_ns
         context = click.get_current_context()
         session.schema, session.version = context.command.name or "", spec.json
-        if spec.opens:
-            result = _of_run(session, function, spec, **given)
+        team, result = session.team, None
+        if spec.alone and spec.alone.all_work:
+            if session.speaks:
+                result = _run(replace(session, team=Team()), function, spec, **given)
+            team.barrier()
         else:
-            result = function(session, **given)
-            _finish(session, result)
+            result = _run(session, function, spec, **given)
         if code := getattr(result, "exit_code", 0):
             context.exit(code)
 
     return click.pass_obj(update_wrapper(invoke, function))
+
+
+def _run(session: Session, function: Callable[..., Result | None], spec: Spec, **given: Any) -> Result | None:
+    if spec.opens:
+        return _of_run(session, function, spec, **given)
+    result = function(session, **given)
+    _finish(session, result)
+    return result
 
 
 def _finish(session: Session, result: Result | None, draw: Callable[[], None] = lambda: None) -> None:

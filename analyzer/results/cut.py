@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from analyzer.atomic_file import temporary_name
 from analyzer.errors import TracelibError
 from analyzer.opening import open_trace
 from analyzer.report.words import units
+from analyzer.report.words.table import plain_table
 from analyzer.results.open_part import RunOpener
 from analyzer.results.output_files import check_writable, output_base, stem
 from analyzer.results.result import Result, print_lines
@@ -86,6 +88,98 @@ class CutResult(Result):
         print_lines(console, [f"{self.path}: {self.content}, {length} from {at} on; {shorter}"])
         if text := edges_text(self._edges):
             print_lines(console, [text])
+
+
+@dataclass(frozen=True)
+class LoopCut:
+    """Cut of one loop.
+
+    Attributes:
+        number: Number of the loop, from 1.
+        loop: The loop.
+        first: First iteration that the cut holds, from 0.
+        count: Number of iterations that it holds.
+        result: The cut.
+    """
+
+    number: int
+    loop: Iterations
+    first: int
+    count: int
+    result: CutResult
+
+    @property
+    def line(self) -> str:
+        """Name of the file, and what it holds."""
+        return f"{self.result.path}: {units.plural(self.count, 'iteration')}, {units.size(self.result.bytes_after)}"
+
+
+@dataclass(frozen=True, repr=False)
+class LoopCutsResult(Result):
+    """Cuts of all loops of a run, and how much smaller they are.
+
+    Attributes:
+        file: Path of the run.
+        bytes_before: Size of the whole run.
+
+    Source: Casas 2009, section 3.7.3, table 3.8 and figure 3.10.
+    """
+
+    file: str
+    _cuts: Sequence[LoopCut]
+    bytes_before: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "file": self.file,
+            "bytes": self.bytes_before,
+            "cuts": [
+                {
+                    "loop": one.number,
+                    "level": one.loop.level,
+                    "iterations": one.count,
+                    "of_iterations": one.loop.count,
+                    **one.result.to_dict(),
+                }
+                for one in self._cuts
+            ],
+            "levels": [
+                {
+                    "level": level, "cuts": cuts, "mean_bytes": mean,
+                    "times_smaller": self.bytes_before / mean if mean else None,
+                }
+                for level, cuts, mean in self._levels()
+            ],
+        }  # fmt: skip
+
+    def print(self, console: Console) -> None:
+        table = plain_table("loop", "level", "iterations", "from", "span", "size", "file")
+        for one in self._cuts:
+            last = one.first + one.count
+            which = f"{one.first + 1}" if one.count == 1 else f"{one.first + 1}-{last}"
+            table.add_row(
+                str(one.number),
+                str(one.loop.level),
+                f"{which} of {one.loop.count}",
+                units.time(one.result._edges.begin_ns),
+                units.time(one.result._edges.end_ns - one.result._edges.begin_ns),
+                units.size(one.result.bytes_after),
+                one.result.path.name,
+            )
+        console.print(table)
+        for level, cuts, mean in self._levels():
+            shorter = f"{self.bytes_before / mean:.3g} times smaller than {units.size(self.bytes_before)}"
+            size = f"{units.size(round(mean))} on average"
+            console.print(f"Level {level}: {units.plural(cuts, 'cut')}, {size}, {shorter}")
+        for one in self._cuts:
+            if edges := edges_text(one.result._edges):
+                console.print(f"Loop {one.number}: {edges[0].lower()}{edges[1:]}", markup=False)
+
+    def _levels(self) -> list[tuple[int, int, float]]:
+        """Count the cuts of each level, with their mean size in bytes."""
+        by_level = groupby(self._cuts, key=lambda one: one.loop.level)
+        sizes = [(level, [one.result.bytes_after for one in some]) for level, some in by_level]
+        return [(level, len(some), sum(some) / len(some)) for level, some in sizes]
 
 
 def edges_text(edges: RunCut) -> str:

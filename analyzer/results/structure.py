@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,10 +14,12 @@ from analyzer.parallel import Team
 from analyzer.report.imbalance import evenness_json, print_evenness
 from analyzer.report.program_graph import graph_json, print_graph
 from analyzer.report.structure import print_structure, structure_json
-from analyzer.results.result import Result
+from analyzer.report.words import units
+from analyzer.results.result import Result, print_lines
 from analyzer.structure.graph.program_graph import ProgramGraph
 from analyzer.structure.levels.parts import Structure
 from analyzer.structure.levels.run_structure import IterationMethod, structure
+from analyzer.structure.live import LiveIterations
 from analyzer.trace import Trace
 from analyzer.trace.trace import check_computing
 
@@ -41,6 +44,56 @@ class StructureResult(Result):
             print_evenness(self._even, self._parts.duration_ns, f"analyze waits {self._parts.file}", console)
         if self._graph:
             print_graph(self._graph, console)
+
+
+@dataclass(frozen=True, repr=False)
+class StructuresResult(Result):
+    """Structures of several runs, one by one."""
+
+    _runs: Sequence[StructureResult]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"runs": [run.to_dict() for run in self._runs]}
+
+    def print(self, console: Console) -> None:
+        for number, run in enumerate(self._runs):
+            if number:
+                console.print()
+            run.print(console)
+
+
+@dataclass(frozen=True, repr=False)
+class FollowedResult(Result):
+    """Loops that a run repeated, seen while it was written.
+
+    Its text is what is left to say at the end: the command reports each loop when it is found.
+
+    Attributes:
+        file: Path of the run.
+        looks: Number of times that the run was looked at.
+        peak_bytes: Largest memory of the process that looked.
+    """
+
+    file: str
+    _loops: Sequence[LiveIterations]
+    looks: int
+    peak_bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        loops = [
+            {
+                "loop": number, "at_s": one.until_ns / 1e9, "begin_s": one.begin_ns / 1e9,
+                "period_s": one.period_ns / 1e9, "body": one.body, "running": one.is_running,
+                "inside": [{"passes": passes, "period_s": period / 1e9} for passes, period in one.inside],
+            }
+            for number, one in enumerate(self._loops, 1)
+        ]  # fmt: skip
+        return {"file": self.file, "loops": loops, "looks": self.looks, "peak_memory_bytes": self.peak_bytes}
+
+    def print(self, console: Console) -> None:
+        lines = [] if self._loops else [f"{self.file}: no iterations were found"]
+        looks, peak = units.plural(self.looks, "look"), units.size(self.peak_bytes)
+        print_lines(console, [*lines, f"The run has ended. {looks}, {peak} of memory at most"])
 
 
 def check_times(trace: Trace) -> None:

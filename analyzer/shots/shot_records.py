@@ -1,18 +1,15 @@
-"""The results of a study in a file that is appended to: a line for each shot that has ended.
-
-A line is written whole by one call; what a kill left of a last one is cut off when the file is opened again.
-"""
+"""The results of a study in a file that is appended to: a line for each shot that has ended."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from analyzer.answers_file import AnswersFile, NotAnswersError, OtherQuestionError
 from analyzer.atomic_file import cannot_write
 from analyzer.errors import TracelibError
 
@@ -64,28 +61,15 @@ class ShotBook:
         self.records: dict[int, ShotRecord] = {}
         self.unread: dict[int, ShotRecord] = {}
         self._reads = reads
-        begin = {"format": FORMAT, **question}
+        self._path, self._file = path, _opened(path, {"format": FORMAT, **question}, anew)
         try:
-            self._file: BinaryIO = open(path, "a+b", buffering=0)  # noqa: PTH123, SIM115, unbuffered
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if anew:
-                self._file.truncate(0)
-            self._file.seek(0)
-            content = self._file.read()
-            whole = content[: content.rfind(b"\n") + 1]
-            self._file.truncate(len(whole))
-            if whole:
-                self._read(path, whole.decode(errors="replace").splitlines(), begin)
-            else:
-                self._file.write(_line(begin))
-        except BlockingIOError as error:
-            raise TracelibError(f"{path}: another process runs this study", "wait for its end") from error
-        except OSError as error:
-            raise cannot_write(path, error) from error
+            self._read(path)
+        except TracelibError:
+            self.close()
+            raise
 
-    def _read(self, path: Path, lines: list[str], begin: Mapping[str, Any]) -> None:
-        _check(path, lines[0], json.loads(_line(begin)))
-        for number, line in enumerate(lines[1:], 2):
+    def _read(self, path: Path) -> None:
+        for number, line in self._file.lines:
             try:
                 row = json.loads(line)
                 record = ShotRecord(
@@ -113,12 +97,10 @@ class ShotBook:
             "shot": record.shot, "kind": record.kind.value, "values": dict(values), "outputs": dict(record.outputs),
             "host": record.host, "seconds": round(record.seconds, 6), "reads": self._reads,
         }  # fmt: skip
-        line = _line(row | ({"error": record.error} if record.error else {}))
         try:
-            if self._file.write(line) != len(line):
-                raise OSError(0, "no room")
+            self._file.append(row | ({"error": record.error} if record.error else {}))
         except OSError as error:
-            raise cannot_write(Path(self._file.name), error) from error
+            raise cannot_write(self._path, error) from error
 
     def forget_failures(self) -> list[int]:
         """Have shots that gave no result run again; returns them. Their lines stay; the next ones count."""
@@ -132,19 +114,17 @@ class ShotBook:
         self._file.close()
 
 
-def _line(data: Mapping[str, Any]) -> bytes:
-    return json.dumps(data).encode() + b"\n"
-
-
-def _check(path: Path, first: str, wanted: Mapping[str, Any]) -> None:
-    """Raise TracelibError that names what differs from the question that the file answers."""
+def _opened(path: Path, question: Mapping[str, Any], anew: bool) -> AnswersFile:
+    """Open the file of a study. Raises TracelibError that names what differs from the question that it answers."""
     try:
-        found = json.loads(first)
-        if found["format"] != FORMAT:
-            raise ValueError
-    except (ValueError, TypeError, KeyError):
+        return AnswersFile(path, question, anew=anew)
+    except NotAnswersError:
         raise TracelibError(f"{path} is no file of a study", _OTHER) from None
-    for key, value in wanted.items():
-        if found.get(key) != value:
-            what = f"another {key}" if key == "job" else f"{key} was {found.get(key)}, not {value}"
-            raise TracelibError(f"{path.parent} holds the results of another study: {what}", _OTHER)
+    except OtherQuestionError as other:
+        key = other.key
+        differs = f"another {key}" if key == "job" else f"{key} was {other.before}, not {other.now}"
+        raise TracelibError(f"{path.parent} holds the results of another study: {differs}", _OTHER) from None
+    except BlockingIOError as error:
+        raise TracelibError(f"{path}: another process runs this study", "wait for its end") from error
+    except OSError as error:
+        raise cannot_write(path, error) from error

@@ -3,78 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.balance.process_times import ProcessTimes
-from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.report import balance as report
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.results.balance_models import Comparison, ComparisonResult
     from analyzer.results.machine_choice import MachineChoice
     from analyzer.trace import Trace
     from tracelib.schema.shares import SharePlan
 
-Comparison = tuple[report.PlanComparison, ProcessTimes | None]
-"""A run, and its processes; None: the plan does not say what they take."""
-
 
 def compare(
-    session: Session, files: Sequence[str], choice: MachineChoice, asked: dict, picture: Path | None, as_json: bool
-) -> None:
-    """Print and draw what runs took beside what a plan expected of their sizes.
+    session: Session, files: Sequence[str], choice: MachineChoice, asked: dict, picture: Path | None
+) -> ComparisonResult:
+    """Compare what runs took with what a plan expected of their sizes, and draw it.
 
     Args:
-        session: Of the command.
+        session: The command's.
         files: The runs.
         choice: The machine of replays with CPU time.
         asked: Options: compare (the plan), items (one number for each run, or none), region, cpu_time.
         picture: A .png or .svg file; None: none is drawn.
-        as_json: Whether numbers are wanted.
 
     Raises:
         TracelibError: A run does not fit the plan.
     """
+    from analyzer.results.balance_models import ComparisonResult
+
     sizes: Sequence[int | None] = asked["items"] or [None] * len(files)
     if len(sizes) != len(files):
         raise TracelibError(f"{len(sizes)} sizes for {len(files)} runs", "--items once for each run, in their order", 2)
     every = [_compared(session, file, size, choice, asked) for file, size in zip(files, sizes, strict=True)]
-    processes = [found for _, found in every if found]
+    result = ComparisonResult(every)
     if picture:
-        if not processes:
+        if not result._processes:
             raise TracelibError(f"{asked['compare']} does not say what processes take", "write the plan anew")
         from analyzer.report.pictures.process_times import draw_process_times
 
-        draw_process_times(processes, picture)
-    if as_json:
-        numbers = [_json(*one) for one in every]
-        session.print_json(numbers[0] if len(numbers) == 1 else {"runs": numbers})
-    elif not session.quiet:
-        _print(session, every, processes)
-
-
-def _print(session: Session, every: Sequence[Comparison], processes: list[ProcessTimes]) -> None:
-    from analyzer.report.process_times import print_over_sizes, print_process_times
-
-    for number, (one, found) in enumerate(every):
-        if len(every) > 1:
-            session.say(f"{chr(10) if number else ''}{Path(one.file).name}")
-        session.print(partial(report.print_compared, one))
-        if found:
-            session.print(partial(print_process_times, found))
-        else:
-            session.say("The plan does not say what each process takes")
-    if len(processes) > 1:
-        session.print(lambda console: print_over_sizes(processes, console))
-
-
-def _json(one: report.PlanComparison, found: ProcessTimes | None) -> dict[str, object]:
-    from analyzer.report.process_times import process_times_json
-
-    return report.compared_json(one) | {"processes": process_times_json(found) if found else None}
+        draw_process_times(result._processes, picture)
+    return result
 
 
 def _compared(session: Session, file: str, items: int | None, choice: MachineChoice, asked: dict) -> Comparison:
@@ -83,9 +55,7 @@ def _compared(session: Session, file: str, items: int | None, choice: MachineCho
     from analyzer.operations.bursts import check_cpu_time
     from analyzer.results.machine_choice import replaying
 
-    trace = open_wanted(session, file, region=asked["region"])
-    try:
-        session.mention_problems(trace)
+    with opened(session, file, region=asked["region"]) as trace:
         plan = load_plan(asked["compare"], trace.size)
         size = _size(plan, items, asked["compare"])
         expected = dict(plan.expected)[size]
@@ -107,8 +77,6 @@ def _compared(session: Session, file: str, items: int | None, choice: MachineCho
                 region=asked["region"], cpu_time=asked["cpu_time"],
             )  # fmt: skip
         return found, of_ranks
-    finally:
-        trace.close()
 
 
 def _size(plan: SharePlan, items: int | None, path: str) -> float:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
-from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, Output, Result, command
+from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.machine_option import machine_choice
 from analyzer.commands.shared.options import rare_option
-from analyzer.commands.shared.outputs import check_replaceable, checked_picture
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import check_replaceable, checked_picture
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.balance.repository import MachineModel
@@ -125,7 +125,7 @@ def balance_command(
     output: str | None,
     force: bool,
     **asked: Any,
-) -> None:
+) -> Result | None:
     """Propose who should compute how much, so that all ranks finish together, and predict what that gains.
 
     From FILE, a traced run: each rank gets work by the speed at which it computed, and the run is replayed with it.
@@ -145,31 +145,18 @@ def balance_command(
     if output:
         check_replaceable(Path(output), [Path(name) for name in (*files, models, asked["times"]) if name], force)
     if models is not None:
-        _of_models(session, models, asked, output, session.as_json)
-    elif asked["compare"]:
+        return _of_models(models, asked, output) if session.speaks else None
+    if asked["compare"]:
         drawn = checked_picture(picture, [*files, asked["compare"]], force)
-        compare(session, files, choice, asked, drawn, session.as_json)
-    else:
-        _of_file(session, files[0], choice, asked, output, session.as_json)
-
-
-def _of_file(
-    session: Session, file: str, choice: MachineChoice, asked: dict, output: str | None, as_json: bool
-) -> None:
+        return compare(session, files, choice, asked, drawn)
     if len(asked["items"]) > 1:
         raise TracelibError("a plan from a run is for one number of items", "--items once", 2)
-    trace = open_wanted(session, file, region=asked["region"])
-    try:
-        session.mention_problems(trace)
-        items = asked["items"][0] if asked["items"] else None
-        _of_run(session, trace, choice, asked | {"items": items}, output, as_json)
-    finally:
-        trace.close()
+    items = asked["items"][0] if asked["items"] else None
+    with opened(session, files[0], region=asked["region"]) as trace:
+        return _of_run(session, trace, choice, asked | {"items": items}, output)
 
 
-def _of_run(
-    session: Session, trace: Trace, choice: MachineChoice, asked: dict, output: str | None, as_json: bool
-) -> None:
+def _of_run(session: Session, trace: Trace, choice: MachineChoice, asked: dict, output: str | None) -> Output:
     from analyzer.results.balance import compute
 
     names = ("region", "now", "items", "cpu_time", "messages")
@@ -178,39 +165,27 @@ def _of_run(
     session.mention([f"{Path(trace.path).name}: {result.incomplete}"] if result.incomplete else [])
     if output and session.speaks:
         result.save(output)
-    session.show(result)
-    if output and not as_json:
-        session.say(f"\nWritten: {output}; next: TRACELIB_PLAN={output}, or analyze replay --shares {output}")
+    following = f"TRACELIB_PLAN={output}, or analyze replay --shares {output}"
+    return Output.of(result, lines=[f"\nWritten: {output}; next: {following}"] if output else [])
 
 
-def _of_models(session: Session, path: str, asked: dict, output: str | None, as_json: bool) -> None:
+def _of_models(path: str, asked: dict, output: str | None) -> Result:
+    """Show or learn models, or make a plan for a mix of machines."""
     from analyzer.balance.plans import MachineGroup, plan_of, save_plan
     from analyzer.balance.repository import load_models
-    from analyzer.report import balance as report
+    from analyzer.results.balance_models import MixResult, ModelsResult
 
-    if not session.speaks:
-        return
     if asked["times"]:
-        _learn(session, path, asked, as_json)
-        return
+        return _learned(path, asked)
     models = load_models(path)
     if asked["mix"] is None:
-        if as_json:
-            session.print_json(report.models_json(models))
-        elif not session.quiet:
-            session.print(lambda console: report.print_models(models, console))
-        return
+        return ModelsResult(models)
     groups = [MachineGroup(_named(models, name, path), count) for name, count in asked["mix"]]
     plan, found = plan_of(groups, asked["sizes"], asked["static_size"])
     if output:
         save_plan(plan, output)
-    dynamic = asked["static_size"] is None
-    if as_json:
-        session.print_json(report.plan_json(groups, found, dynamic))
-    elif not session.quiet:
-        session.print(lambda console: report.print_plan(groups, found, dynamic, console))
-        if output:
-            session.say(f"\nWritten: {output}; next: TRACELIB_PLAN={output}")
+    lines = [f"\nWritten: {output}; next: TRACELIB_PLAN={output}"] if output else []
+    return Output.of(MixResult(groups, found, asked["static_size"] is None), lines=lines)
 
 
 def _named(models: dict[str, MachineModel], name: str, path: str) -> MachineModel:
@@ -219,46 +194,37 @@ def _named(models: dict[str, MachineModel], name: str, path: str) -> MachineMode
     return models[name]
 
 
-def _take_stored(
-    session: Session, path: str, known: dict[str, MachineModel], machine: str, file: str, as_json: bool
-) -> None:
-    """Store a file of `analyze fit -o`, a model or models of parts, in the repository of machine models.
+def _learned(path: str, asked: dict) -> Output:
+    """Add models to a repository: of measured times, or a file of `analyze fit -o`."""
+    from analyzer.balance.learning import learn
+    from analyzer.balance.repository import load_models, save_models
+    from analyzer.results.balance_models import LearnedResult, ModelsResult
+
+    known = load_models(path) if Path(path).exists() else {}
+    machine, equals, file = asked["times"].partition("=")
+    result: Result
+    if equals and not Path(asked["times"]).exists():
+        new = {machine: _stored(known, machine, file)}
+        result = ModelsResult(new)
+    else:
+        learned = learn(asked["times"], asked["degree"], asked["terms"])
+        new = {one.model.name: one.model for one in learned}
+        result = LearnedResult(learned)
+    save_models({**known, **new}, path)
+    following = f"analyze balance --models {path} --machines NAME=COUNT,... --size N"
+    return Output.of(result, lines=[f"\nWritten: {path}; next: {following}"])
+
+
+def _stored(known: dict[str, MachineModel], machine: str, file: str) -> MachineModel:
+    """Make a machine's model of a file of `analyze fit -o`: a model, or models of parts.
 
     If the repository knows the machine, the machine keeps its features.
     """
     from analyzer.balance.learning import machine_of, machine_of_parts
-    from analyzer.balance.repository import save_models
     from analyzer.models.model_file import read_model
     from analyzer.models.part_file import is_parts, read_parts
-    from analyzer.report import balance as report
 
     features = known[machine].features if machine in known else {}
     if is_parts(file):
-        taken = machine_of_parts(machine, read_parts(file), features)
-    else:
-        taken = machine_of(machine, read_model(file), features)
-    save_models({**known, machine: taken}, path)
-    if as_json:
-        session.print_json(report.models_json({machine: taken}))
-    elif not session.quiet:
-        session.print(lambda console: report.print_models({machine: taken}, console))
-        session.say(f"\nWritten: {path}; next: analyze balance --models {path} --machines NAME=COUNT,... --size N")
-
-
-def _learn(session: Session, path: str, asked: dict, as_json: bool) -> None:
-    from analyzer.balance.learning import learn
-    from analyzer.balance.repository import load_models, save_models
-    from analyzer.report import balance as report
-
-    known = load_models(path) if Path(path).exists() else {}
-    machine, equals, file = asked["times"].partition("=")
-    if equals and not Path(asked["times"]).exists():
-        _take_stored(session, path, known, machine, file, as_json)
-        return
-    found = learn(asked["times"], asked["degree"], asked["terms"])
-    save_models({**known, **{one.model.name: one.model for one in found}}, path)
-    if as_json:
-        session.print_json(report.learned_json(found))
-    elif not session.quiet:
-        session.print(lambda console: report.print_learned(found, console))
-        session.say(f"\nWritten: {path}; next: analyze balance --models {path} --machines NAME=COUNT,... --size N")
+        return machine_of_parts(machine, read_parts(file), features)
+    return machine_of(machine, read_model(file), features)

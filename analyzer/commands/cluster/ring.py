@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Refuses, command
+from analyzer.commands.command import Refuses, Result, command
 from analyzer.commands.shared.options import LatencyType, LazyChoice, Option, SizeType, rare_option
-from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.report.words import units
+from analyzer.results.output_files import check_replaceable, output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.scheduling.ring import RingProgram
@@ -79,13 +78,14 @@ def ring(
     priorities: str,
     output: str | None,
     force: bool,
-) -> None:
+) -> Result:
     """Write the synthetic application of the scheduling studies. It can be replayed with others on the same processors.
 
     In each iteration a task receives, computes, sends to the next task, and computes again. This second computation
     is so long that its processor is busy for the given share of the time when the application runs alone. The first
     task sends first. Priority records say which task is in the critical path.
     """
+    from analyzer.results.ring import RingResult
     from analyzer.scheduling.ring import PriorityRecords, RingProgram
 
     made = RingProgram(compute / 1000, demand, tasks, iterations, size, PriorityRecords(priorities))
@@ -95,10 +95,7 @@ def ring(
     if session.speaks:
         _write(made, path, force)
     session.team.barrier()
-    if session.as_json:
-        session.print_json(_as_json(made, path))
-    else:
-        session.say(_text(made, path))
+    return RingResult(made, path)
 
 
 def _write(made: RingProgram, path: Path, force: bool) -> None:
@@ -115,24 +112,3 @@ def _write(made: RingProgram, path: Path, force: bool) -> None:
         raise TracelibError(f"{path} exists", "name another output, or use --force")
     assert trace.program is not None
     write_predicted(trace, trace.program, simulate(trace.program, Machine.ideal(), times=True), path, "ideal")
-
-
-def _as_json(made: RingProgram, path: Path) -> dict[str, object]:
-    return {
-        "tasks": made.tasks, "iterations": made.iterations, "compute_s": made.compute_ns / 1e9,
-        "compute_after_s": made.after_ns / 1e9, "demand": made.demand / 100, "cycle_s": made.cycle_ns / 1e9,
-        "size_bytes": made.size_bytes, "priorities": str(made.records), "written": str(path),
-    }  # fmt: skip
-
-
-def _text(made: RingProgram, path: Path) -> str:
-    computes = f"{units.time(made.compute_ns)} before and {units.time(made.after_ns)} after sending"
-    return (
-        f"{path}: {made.tasks} tasks, {made.iterations} iterations; a task computes {computes}\n"
-        f"Alone on an ideal machine an iteration takes {units.time(made.cycle_ns)} "
-        f"({1e9 / made.cycle_ns:.2f} iterations per second)\nNext: {_next(path)}"
-    )
-
-
-def _next(path: Path) -> str:
-    return f"analyze replay {path}" if path.suffix == ".dim" else f"analyze {path}"

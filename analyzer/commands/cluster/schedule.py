@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Alone, Refuses, command
+from analyzer.commands.command import Alone, Output, Refuses, command
 from analyzer.commands.shared.options import FiniteRange, LazyChoice, rare_option
-from analyzer.commands.shared.outputs import check_replaceable, checked_picture
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import check_replaceable, checked_picture
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.jobs.application import Application
@@ -30,7 +30,7 @@ _STUDY_NODES = 7
     place=Refuses("predicted run times have no places"),
     output="Write the first workload into this .swf file, as the last policy runs it.",
     json=1,
-    alone=Alone("one process simulates"),
+    alone=Alone("one process simulates", all_work=True),
 )
 @click.argument("log", type=click.Path(), required=False)
 @click.option(
@@ -119,7 +119,7 @@ def schedule_command(
     output: str | None,
     force: bool,
     **asked: object,
-) -> None:
+) -> Output:
     """Simulate the batch scheduler of a cluster, and print what good predictions of run times buy.
 
     Without LOG, workloads are generated. In each, an application runs among other jobs. Models predict its run time,
@@ -136,11 +136,10 @@ def schedule_command(
     drawn = checked_picture(picture, [log] if log else [], force)
     given = sorted(name for name, value in asked.items() if value not in (None, ()))
     if log is None:
-        _study(session, _asked(nodes, chosen, asked), output, drawn, session.as_json)
-    elif given:
+        return _study(session, _asked(nodes, chosen, asked), output, drawn)
+    if given:
         raise TracelibError(f"a log has its own jobs: --{_OPTIONS[given[0]]} is for generated ones", "leave one out")
-    else:
-        _log(session, log, nodes, chosen, output, drawn, session.as_json)
+    return _log(session, log, nodes, chosen, output, drawn)
 
 
 def _draw(
@@ -186,25 +185,20 @@ def _application(table: str | None, models: Sequence[str]) -> Application:
     return predicted_application(table, {model_name(file): read_model(file) for file in models})
 
 
-def _study(session: Session, study: WorkloadStudy, output: str | None, picture: Path | None, as_json: bool) -> None:
+def _study(session: Session, study: WorkloadStudy, output: str | None, picture: Path | None) -> Output:
     from analyzer.jobs.study import run_study
     from analyzer.report.job_times import study_distributions
-    from analyzer.report.jobs import node_time_of_study, print_study, study_json
+    from analyzer.report.jobs import node_time_of_study
+    from analyzer.results.schedule import ScheduleResult
 
-    if not session.speaks:
-        return
     with session.step("Simulating") as progress:
         runs, pairs = run_study(study, progress)
     if output:
         _write_generated(study, output)
     distributions = list(study_distributions(study))
     _draw(distributions, node_time_of_study(study, runs), picture)
-    if as_json:
-        session.print_json(study_json(study, runs, pairs, distributions))
-    elif not session.quiet:
-        session.print(lambda console: print_study(study, runs, pairs, distributions, console))
-        if output:
-            session.say(f"\nWritten: {output}; next: analyze schedule {output}")
+    lines = [f"\nWritten: {output}; next: analyze schedule {output}"] if output else []
+    return Output.of(ScheduleResult(study, runs, pairs, distributions), lines=lines)
 
 
 def _write_generated(study: WorkloadStudy, output: str) -> None:
@@ -227,14 +221,12 @@ def _log(
     policies: tuple[QueuePolicy, ...],
     output: str | None,
     picture: Path | None,
-    as_json: bool,
-) -> None:
+) -> Output:
     from analyzer.jobs.swf import read_swf, usable_jobs, with_waits, write_swf
-    from analyzer.report.job_times import TimesByNodes, distribution_json
-    from analyzer.report.jobs import node_time_of_log, print_simulated, simulated_json
+    from analyzer.report.job_times import TimesByNodes
+    from analyzer.report.jobs import node_time_of_log
+    from analyzer.results.schedule import LogResult
 
-    if not session.speaks:
-        return
     log = read_swf(path)
     nodes = nodes or log.nodes
     if nodes is None:
@@ -248,16 +240,8 @@ def _log(
         write_swf(with_waits(log, usable.row, found[-1].outcome), output)
     distribution = TimesByNodes.from_workloads(Path(path).name, "", [usable.workload])
     _draw([distribution], node_time_of_log(Path(path).name, found), picture)
-    if as_json:
-        left_out = {"bad_lines": len(log.bad), "bad": [number for number, _ in log.bad]}
-        numbers = {"file": path, "nodes": nodes, "jobs": len(usable.workload), "asked": usable.asked, **left_out}
-        simulated = [simulated_json(one) for one in found]
-        session.print_json({**numbers, "run_times": distribution_json(distribution), "simulated": simulated})
-    elif not session.quiet:
-        session.say(f"{len(usable.workload)} jobs on {nodes} processors; {usable.asked} asked for a time")
-        session.print(lambda console: print_simulated(found, distribution, console))
-        if output:
-            session.say(f"\nWritten: {output}")
+    result = LogResult(path, log, nodes, len(usable.workload), usable.asked, distribution, found)
+    return Output.of(result, lines=[f"\nWritten: {output}"] if output else [])
 
 
 def _simulated(usable: UsableJobs, nodes: int, policies: tuple[QueuePolicy, ...]) -> Iterator[SimulatedLog]:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Alone, Refuses, command
-from analyzer.commands.shared.iteration_option import wanted_loop
+from analyzer.commands.command import Alone, Refuses, Result, command
+from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.options import file_argument, rare_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.results.open_part import chosen_loop
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     import numpy as np
 
+    from analyzer.results.cut import CutResult
     from analyzer.structure.iterations import Iterations
     from analyzer.trace import Trace
 
@@ -111,45 +113,34 @@ def cut(
     end_s: float | None,
     output: str | None,
     force: bool,
-) -> None:
+) -> Result | None:
     """Write some iterations of FILE as a small run of their own, which every command reads.
 
     Without --first or --iteration, the iterations are cut whose efficiencies and length are nearest to the whole
     loop's.
     """
     from analyzer.commands.convert._cut_all import cut_all, cut_followed
-    from analyzer.opening import open_trace
     from analyzer.report.words.left_out import applications_joined, arrows_left_out
 
     asked = _Asked(count, first, level, begin_s, end_s, every, is_live)
     asked.check(session)
     if is_live:
-        cut_followed(session, file, count, output, force=force, as_json=session.as_json)
-        return
-    trace = open_trace(file, session.team)
-    session.mention_problems(trace)
-    session.mention([*arrows_left_out(trace), *applications_joined(trace)])
-    try:
+        return cut_followed(session, file, count, output, force=force)
+    with opened(session, file, whole=True) as trace:
+        session.mention([*arrows_left_out(trace), *applications_joined(trace)])
         if not trace.has_call_times:
             raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "cut the run that it was made of")
         if every:
-            cut_all(trace, session, count, output, force=force, as_json=session.as_json)
-        else:
-            _cut_one(trace, session, asked, output, force=force, as_json=session.as_json)
-    finally:
-        trace.close()
+            return cut_all(trace, session, count, output, force=force)
+        return _cut_one(trace, session, asked, output, force=force)
 
 
-def _cut_one(trace: Trace, session: Session, asked: _Asked, output: str | None, *, force: bool, as_json: bool) -> None:
+def _cut_one(trace: Trace, session: Session, asked: _Asked, output: str | None, *, force: bool) -> CutResult:
     from analyzer.results.cut import path_of_cut, write_part
 
     windows, content, first = _windows(trace, session, asked)
     path = path_of_cut(trace, output)
-    result = write_part(trace, windows, path, session, content=content, first=first, force=force)
-    if as_json:
-        session.print_json(result.to_dict())
-    elif not session.quiet:
-        session.print(result.print)
+    return write_part(trace, windows, path, session, content=content, first=first, force=force)
 
 
 def _windows(trace: Trace, session: Session, asked: _Asked) -> tuple[np.ndarray, str, int | None]:
@@ -181,7 +172,7 @@ def _loop(trace: Trace, session: Session, level: int) -> Iterations:
     from analyzer.structure.levels.run_structure import iterations
 
     if session.wanted:
-        return wanted_loop(trace, session, session.wanted)
+        return chosen_loop(trace, session, session.wanted)
     with session.step("Looking for iterations"):
         found = iterations(trace, session.team, level, by_signals=True)
     if found is None:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
-from analyzer.commands.shared.iteration_option import open_wanted
-from analyzer.commands.shared.options import file_argument
-from analyzer.commands.shared.outputs import output_base
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, Opens, Result, command
 from analyzer.commands.shared.session import Session
+from analyzer.results.output_files import output_base
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.trace import Trace
 
 
 @command(
     "Write a Dimemas trace.",
+    opens=Opens(remarks=""),
     iterations=True,
     ranks=REPLAYS_ALL_RANKS,
     place=REPLAYS_ALL_CALLS,
     repair=True,
     output="Name of the trace, without ending, or a folder for it.",
 )
-@file_argument
-def dim(session: Session, file: str, output: str | None, force: bool) -> None:
+def dim(session: Session, trace: Trace, output: str | None, force: bool) -> Result:
     """Write FILE as a Dimemas trace, NAME.dim: bursts and messages, ready to be replayed on another machine.
 
     The time in which the tracer wrote its buffer is not computation: it is left out of runs that tracelib recorded.
@@ -29,15 +31,8 @@ def dim(session: Session, file: str, output: str | None, force: bool) -> None:
     """
     from analyzer.report.words.eager import eager_note
     from analyzer.results.write_traces import dimemas_notes, write_dimemas
+    from analyzer.results.written_files import FilesResult
 
-    trace = open_wanted(session, file, repair_ns=session.repair_ns)
-    try:
-        report = write_dimemas(trace, output_base(Path(file), output, (".dim",)), session, force)
-        session.say(str(report.path))
-        session.say(
-            f"Dimemas --dim {shlex.quote(str(report.path))} MACHINE.cfg replays it{eager_note(report.buffered)}"
-        )
-        for note in dimemas_notes(trace, report):
-            session.say(note)
-    finally:
-        trace.close()
+    report = write_dimemas(trace, output_base(Path(session.file), output, (".dim",)), session, force)
+    replays = f"Dimemas --dim {shlex.quote(str(report.path))} MACHINE.cfg replays it{eager_note(report.buffered)}"
+    return FilesResult([report.path], [str(report.path), replays, *dimemas_notes(trace, report)])

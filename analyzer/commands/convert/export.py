@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Alone, Chooses, Refuses, command
-from analyzer.commands.shared.iteration_option import iterations_in, open_wanted
+from analyzer.commands.command import Alone, Chooses, Opens, Refuses, Result, command
 from analyzer.commands.shared.options import rare_option
-from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.session import Session
-from analyzer.parallel import Team
+from analyzer.results.open_part import iterations_in
+from analyzer.results.output_files import output_base
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.trace import Trace
 
 _ENDINGS = {"perfetto": ".pftrace", "chrome": ".json", "parquet": ".parquet", "otf2": ".otf2"}
 _TABLES = ("calls", "messages", "regions", "iterations", "waits", "places")
 
 
+def _check(session: Session, form: str, tables: tuple[str, ...], in_iterations: bool, **_: object) -> None:
+    if (tables or in_iterations) and form != "parquet":
+        raise click.UsageError("--table and --iterations are for --to parquet")
+
+
 @command(
     "Write a run for Perfetto, Chrome, pandas, R or Vampir.",
+    opens=Opens(remarks="ranks", check=_check),
     iterations=True,
     ranks=Chooses(),
     place=Refuses("an export has all calls"),
     repair=True,
     output="Name of the files, without ending, or a folder for them.",
-    alone=Alone("one process writes the file"),
+    alone=Alone("one process writes the file", all_work=True),
 )
-@click.argument("file", type=click.Path())
 @click.option(
     "--to",
     "form",
@@ -45,34 +52,26 @@ _TABLES = ("calls", "messages", "regions", "iterations", "waits", "places")
 )
 def export_command(
     session: Session,
-    file: str,
+    trace: Trace,
     form: str,
     tables: tuple[str, ...],
     in_iterations: bool,
     output: str | None,
     force: bool,
-) -> None:
+) -> Result:
     """Write FILE as a file that other tools read.
 
     perfetto: NAME.pftrace, for ui.perfetto.dev and its SQL. chrome: NAME.json, for chrome://tracing. parquet:
     NAME.calls.parquet and a file for each other table, for pandas, Polars, DuckDB, R. otf2: the folder NAME-otf2 with
     traces.otf2, for Vampir, Scalasca and Cube.
     """
-    if (tables or in_iterations) and form != "parquet":
-        raise click.UsageError("--table and --iterations are for --to parquet")
-    if session.speaks:
-        from analyzer.results.export import export
+    from analyzer.results.export import export
+    from analyzer.results.written_files import FilesResult
 
-        trace = open_wanted(replace(session, team=Team()), file, repair_ns=session.repair_ns, choice=session.choice)
-        session.mention_choice(trace)
-        is_part = bool(session.wanted and session.wanted.is_part)
-        try:
-            found = iterations_in(trace, session) if is_part else None
-            base = output_base(Path(file), output, (_ENDINGS[form],))
-            for path, content in export(
-                trace, base, form, session, tables=tables, in_iterations=in_iterations, iterations=found, force=force
-            ):
-                session.say(f"{path}: {content}")
-        finally:
-            trace.close()
-    session.team.barrier()
+    is_part = bool(session.wanted and session.wanted.is_part)
+    found = iterations_in(trace, session) if is_part else None
+    base = output_base(Path(session.file), output, (_ENDINGS[form],))
+    written = list(
+        export(trace, base, form, session, tables=tables, in_iterations=in_iterations, iterations=found, force=force)
+    )
+    return FilesResult([path for path, _ in written], [f"{path}: {content}" for path, content in written])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from analyzer.commands.command import Alone, Refuses, command
+from analyzer.commands.command import Alone, Refuses, Result, command
 from analyzer.commands.shared.options import LazyChoice
 from analyzer.commands.shared.session import Session
 
@@ -15,7 +15,7 @@ from analyzer.commands.shared.session import Session
     place=Refuses("a packed run has all of its calls"),
     output="Name of the packed run.  [default: NAME-packed.h5]",
     json=1,
-    alone=Alone("one process writes the file"),
+    alone=Alone("one process writes the file", all_work=True),
 )
 @click.argument("file", type=click.Path())
 @click.option(
@@ -25,7 +25,7 @@ from analyzer.commands.shared.session import Session
     show_default=True,
     help="Compression of the rows.",
 )
-def pack(session: Session, file: str, codec: str, output: str | None, force: bool) -> None:
+def pack(session: Session, file: str, codec: str, output: str | None, force: bool) -> Result:
     """Write the run FILE into one compressed HDF5 file.
 
     It holds the same tables with the same values, opens in plain h5py, and every command of analyze reads it
@@ -33,6 +33,4 @@ def pack(session: Session, file: str, codec: str, output: str | None, force: boo
     """
     from analyzer.results.pack import compute
 
-    if session.speaks:
-        session.show(compute(file, session, output=output, codec=codec, force=force))
-    session.team.barrier()
+    return compute(file, session, output=output, codec=codec, force=force)

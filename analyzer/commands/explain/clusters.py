@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Refuses, command
-from analyzer.commands.shared.iteration_option import wanted_windows
-from analyzer.commands.shared.options import FiniteRange, LatencyType, file_argument, rare_option
-from analyzer.commands.shared.outputs import check_writable, output_base
+from analyzer.commands.command import Opens, Output, Refuses, command
+from analyzer.commands.shared.options import FiniteRange, LatencyType, rare_option
 from analyzer.commands.shared.session import Session
+from analyzer.results.open_part import chosen_windows
+from analyzer.results.output_files import check_writable, output_base
+
+if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.trace import Trace
 
 
 @command(
     "Which kinds of CPU bursts there are.",
+    opens=Opens(whole=True),
     iterations=True,
     ranks=Refuses("the bursts of all ranks are clustered together"),
     place=Refuses("bursts lie between all calls"),
     output="Name of the files, without ending, or a folder for them.",
     json=1,
 )
-@file_argument
 @rare_option(
     "--method",
     type=click.Choice(["dbscan", "kmeans"]),
@@ -65,7 +69,7 @@ from analyzer.commands.shared.session import Session
 @click.option("--prv", is_flag=True, help="Write a Paraver trace with the cluster of each burst (event 90000001).")
 def clusters_command(
     session: Session,
-    file: str,
+    trace: Trace,
     method: str,
     counters: tuple[str, ...],
     reach: float,
@@ -75,7 +79,7 @@ def clusters_command(
     prv: bool,
     output: str | None,
     force: bool,
-) -> None:
+) -> Output:
     """Find the kinds of CPU bursts in FILE: bursts that are alike in duration and counters. Write what tells them
     apart (NAME.clusters.json) and a picture (NAME.clusters.png).
 
@@ -84,43 +88,27 @@ def clusters_command(
     """
     from analyzer.burst_clusters.model import ENDING, write_clusters
     from analyzer.burst_clusters.views import WithClusters
-    from analyzer.opening import open_trace
     from analyzer.results.clusters import compute
     from analyzer.results.write_traces import write_paraver
 
-    trace = open_trace(file, session.team)
-    session.mention_problems(trace)
-    try:
-        base = output_base(Path(trace.path), output, (ENDING, ".clusters.png", ".clusters.prv"))
-        model, picture = (base.with_name(base.name + ending) for ending in (ENDING, ".clusters.png"))
-        for path in (model, picture):
-            check_writable(path, trace, force)
-        stretches = wanted_windows(session, trace)
-        with session.step("Clustering bursts"):
-            result = compute(
-                trace,
-                session.team,
-                method=method,
-                counters=counters,
-                reach=reach,
-                least=least,
-                kinds=kinds,
-                shortest_ns=shortest_ns,
-                stretches=stretches,
-            )
-        if session.speaks:
-            from analyzer.report.pictures.clusters import draw_clusters
+    base = output_base(Path(trace.path), output, (ENDING, ".clusters.png", ".clusters.prv"))
+    model, picture = (base.with_name(base.name + ending) for ending in (ENDING, ".clusters.png"))
+    for path in (model, picture):
+        check_writable(path, trace, force)
+    stretches = chosen_windows(session, trace)
+    with session.step("Clustering bursts"):
+        result = compute(
+            trace, session.team, method=method, counters=counters, reach=reach, least=least, kinds=kinds,
+            shortest_ns=shortest_ns, stretches=stretches,
+        )  # fmt: skip
+    if session.speaks:
+        from analyzer.report.pictures.clusters import draw_clusters
 
-            write_clusters(result._found.clusters, model)
-            draw_clusters(result._found, picture)
-        written = [model, picture]
-        if prv:
-            annotated = WithClusters(trace, result._found.clusters)
-            written += write_paraver(annotated, base.with_name(f"{base.name}.clusters"), session, force)
-        if session.as_json:
-            session.print_json(result.to_dict() | {"written": [str(path) for path in written]})
-        elif not session.quiet:
-            session.print(result.print)
-            session.say(f"\nWritten: {', '.join(map(str, written))}")
-    finally:
-        trace.close()
+        write_clusters(result._found.clusters, model)
+        draw_clusters(result._found, picture)
+    written = [model, picture]
+    if prv:
+        annotated = WithClusters(trace, result._found.clusters)
+        written += write_paraver(annotated, base.with_name(f"{base.name}.clusters"), session, force)
+    names = [str(path) for path in written]
+    return Output.of(result, numbers={"written": names}, lines=[f"\nWritten: {', '.join(names)}"])

@@ -9,10 +9,10 @@ import click
 
 from analyzer.commands.command import Alone, Chooses, Opens, Output, command
 from analyzer.commands.shared.options import LatencyType, SizeType, rare_option
-from analyzer.commands.shared.outputs import output_base
 from analyzer.commands.shared.picture import Boxed, Drawing
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.report.critical_path import CriticalPathReport
@@ -89,7 +89,8 @@ def critical_path_command(
     drawing = Drawing(boxes=_boxes(found), boxed="the longest stays of the path")
     if result is None:
         return Output(dict, lambda console: None, drawing)
-    return Output.of(result, drawing, written)
+    numbers = {"files": [str(path) for path in written]}
+    return Output.of(result, drawing, numbers=numbers, lines=[f"Written: {path}" for path in written])
 
 
 def _boxes(found: CriticalPathReport | None) -> list[Boxed]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Command, Refuses, command
+from analyzer.commands.command import Command, Output, Refuses, command
 from analyzer.commands.shared.conditions import Conditions, condition_options
-from analyzer.commands.shared.outputs import check_replaceable
+from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.session import Session
+from analyzer.results.output_files import check_replaceable
 
 if TYPE_CHECKING:
     from analyzer.differences.figures import RunFigures
@@ -59,7 +61,7 @@ def diff_command(
     table: str | None,
     force: bool,
     conditions: Conditions,
-) -> None:
+) -> Output:
     """Say what changed from run A to run B, where, and whether it is more than
     noise.
 
@@ -82,20 +84,14 @@ def diff_command(
     if table and session.speaks:
         with whole_file(table) as file:
             file.write(difference_csv(found).encode())
-    data = result.to_dict()
-    if session.as_json:
-        session.print_json(data)
-    elif not session.quiet:
-        session.print(result.print)
     row = found.run_time
-    conditions.judge(
-        session,
-        data,
-        condition_names(found),
-        lambda: of_change(
-            row.relative, sure=row.verdict is DifferenceVerdict.MORE, noise=row.verdict is DifferenceVerdict.WITHIN
-        ),
-    )
+
+    def judge() -> None:
+        more, within = DifferenceVerdict.MORE, DifferenceVerdict.WITHIN
+        badge = partial(of_change, row.relative, sure=row.verdict is more, noise=row.verdict is within)
+        conditions.judge(session, result.to_dict(), condition_names(found), badge)
+
+    return Output.of(result, then=judge)
 
 
 def _sides(files: Sequence[str], against: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -107,16 +103,10 @@ def _sides(files: Sequence[str], against: Sequence[str]) -> tuple[Sequence[str],
 
 
 def _measured(session: Session, files: Sequence[str]) -> list[RunFigures]:
-    from analyzer.opening import open_trace
     from analyzer.results.diff import measure_run
 
     found = []
     for file in files:
-        trace = open_trace(file, session.team)
-        try:
-            session.mention_problems(trace)
-            with session.step(f"Adding up {file}"):
-                found.append(measure_run(trace, session.team))
-        finally:
-            trace.close()
+        with opened(session, file, whole=True) as trace, session.step(f"Adding up {file}"):
+            found.append(measure_run(trace, session.team))
     return found

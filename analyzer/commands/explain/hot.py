@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Chooses, command
-from analyzer.commands.shared.iteration_option import open_wanted, wanted_windows
+from analyzer.commands.command import Chooses, Result, command
+from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.options import Option, file_argument, rare_option
-from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.report.words import units
+from analyzer.results.open_part import chosen_windows
+from analyzer.results.output_files import check_writable
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.metrics.hot import HotRows
@@ -55,7 +56,7 @@ def hot_command(
     collapsed: str | None,
     speedscope: str | None,
     force: bool,
-) -> None:
+) -> Result:
     """Print the functions in which FILE computes, with their share, and how
     unevenly the ranks do.
 
@@ -63,73 +64,38 @@ def hot_command(
     them it prints between which calls the run computes. --iteration holds for
     --against OTHER, too.
     """
-    from analyzer.opening import open_trace
+    from analyzer.report.hot import AGAIN
+    from analyzer.results.hot import compute_gaps
     from analyzer.trace import CodeSamples
 
     if diff and not flame:
         raise click.UsageError("--against is for --flame: name a file")
-    trace = open_trace(file, session.team, choice=session.choice)
-    try:
-        session.mention_problems(trace)
-        if not trace.extra(CodeSamples).known:
-            trace.close()
-            trace = open_wanted(session, file, choice=session.choice)
-            _without_samples(
-                session, trace, file, session.as_json, wanted=bool(flame or collapsed or speedscope or place)
-            )
-            return
-        result = _samples(session, trace, place, lines=lines)
-        _write(
-            session,
-            trace,
-            result._samples,
-            result._places,
-            {"flame": flame, "collapsed": collapsed, "speedscope": speedscope},
-            force,
-            diff,
-            place,
-        )
-        if session.as_json:
-            session.print_json(result.to_dict())
-        elif not session.quiet:
-            session.print(result.print)
-    finally:
-        trace.close()
+    names = {"flame": flame, "collapsed": collapsed, "speedscope": speedscope}
+    with opened(session, file, whole=True) as trace:
+        if trace.extra(CodeSamples).known:
+            result = _samples(session, trace, place, lines=lines)
+            _write(session, trace, result._samples, result._places, names, force, diff, place)
+            return result
+    if place or any(names.values()):
+        raise TracelibError(f"{file} has {AGAIN.partition(',')[0]}", AGAIN.partition(", ")[2])
+    with opened(session, file, remarks="") as trace:
+        return compute_gaps(trace, session.team)
 
 
 def _samples(session: Session, trace: Trace, place: PlaceChoice | None, *, lines: bool = False) -> HotResult:
     """Add up the samples of the chosen iterations."""
     from analyzer.results.hot import compute
 
-    windows = wanted_windows(session, trace)
+    windows = chosen_windows(session, trace)
     with session.step("Adding up samples"):
         return compute(trace, session.team, lines=lines, place=place, windows=windows)
-
-
-def _without_samples(session: Session, trace: Trace, file: str, as_json: bool, *, wanted: bool) -> None:
-    """Print the gaps between calls, for a run without samples.
-
-    Raises:
-        TracelibError: The user asked for samples (`wanted`).
-    """
-    from analyzer.report.hot import AGAIN
-    from analyzer.results.hot import compute_gaps
-
-    if wanted:
-        raise TracelibError(f"{file} has {AGAIN.partition(',')[0]}", AGAIN.partition(", ")[2])
-    result = compute_gaps(trace, session.team)
-    if as_json:
-        session.print_json(result.to_dict())
-    elif not session.quiet:
-        session.print(result.print)
 
 
 def _write(
     session: Session, trace: Trace, found: HotRows, places: Places, names: dict[str, str | None], force: bool,
     diff: str | None, place: PlaceChoice | None,
 ) -> None:  # fmt: skip
-    """Write the files that the command line asks for. Raises TracelibError."""
-    from analyzer.opening import open_trace
+    """The files that were asked for. Raises TracelibError."""
     from analyzer.report.hot import AGAIN, stacks
     from analyzer.trace import CodeSamples
     from analyzer.trace.chosen import choice_named
@@ -140,14 +106,11 @@ def _write(
         check_writable(path, trace, force)
     other = None
     if diff:
-        second = open_trace(diff, session.team)
-        try:
+        with opened(session, diff, remarks="", whole=True, choice=None) as second:
             if not second.extra(CodeSamples).known:
                 raise TracelibError(f"{diff} has {AGAIN.partition(',')[0]}", AGAIN.partition(", ")[2])
             compared = _samples(session, second, place)
             other = compared._samples.rows, stacks(compared._samples, compared._places)
-        finally:
-            second.close()
     if not wanted or not session.speaks:
         return
     frames = stacks(found, places)

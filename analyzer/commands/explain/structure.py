@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Chooses, Refuses, command
+from analyzer.commands.command import Chooses, Output, Refuses, Result, command
 from analyzer.commands.explain._program_graph import check_graph, found_graph
+from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.options import LazyChoice, rare_option
-from analyzer.commands.shared.outputs import check_replaceable, files_read
 from analyzer.commands.shared.picture import Drawing, check_picture, draw_ranks
 from analyzer.commands.shared.session import Session, remarks
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team, dealt
+from analyzer.results.output_files import check_replaceable, files_read
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.results.structure import StructureResult
-    from analyzer.trace import Trace
-    from analyzer.trace.chosen import Choice
+    from analyzer.results.structure import StructureResult, StructuresResult
 
 
 @command(
@@ -70,7 +66,7 @@ def structure_command(
     graph: str | None,
     output: str | None,
     force: bool,
-) -> None:
+) -> Result:
     """Find the iterations of a run: how many, how long, and what each does; the loops inside them; and what comes
     before, between and after.
 
@@ -79,7 +75,7 @@ def structure_command(
 
     Several FILEs are looked at one by one; `mpirun -n N analyze structure` then looks at N of them at once.
     """
-    from analyzer.results.structure import StructureResult, compute
+    from analyzer.results.structure import StructureResult, check_times, compute
     from analyzer.structure.levels.run_structure import IterationMethod, structure_of_signal
     from analyzer.structure.signals import csv_signal
 
@@ -97,69 +93,44 @@ def structure_command(
 
         if is_csv or output or picture or graph or names:
             raise click.UsageError("--follow goes with none of --series, --signal, --picture, --graph and -o")
-        follow(session, file, session.choice, as_json=session.as_json)
-        return
-    if is_csv:
-        found = structure_of_signal(csv_signal(file), file, literal=method == IterationMethod.THESIS.value)
-        _say(session, StructureResult(found))
-        _draw(session, StructureResult(found), output, [Path(file)], force=force)
-        return
+        return follow(session, file, session.choice)
     if files[1:]:
-        _several(session, files, partial(_of_run, choice=session.choice, method=method, names=names))
-        return
-    trace = _opened(file, session.team, session.choice, matched=graph is not None)
-    session.mention_problems(trace)
-    try:
-        check_picture(picture, trace)
-        check_graph(graph, trace, force=force)
-        with session.step("Looking for iterations"):
-            result = compute(trace, session.team, method=method, signals=names)
-        main = result._parts.main
-        draw_ranks(session, trace, picture, Drawing(iterations=main.iterations if main else None))
-        result = replace(result, _graph=found_graph(session, trace, graph))
-        read = files_read(trace)
-    finally:
-        trace.close()
-    _say(session, result)
-    _draw(session, result, output, read, force=force)
+        return _several(session, files, method, names)
+    if is_csv:
+        result = StructureResult(
+            structure_of_signal(csv_signal(file), file, literal=method == IterationMethod.THESIS.value)
+        )
+        read = [Path(file)]
+    else:
+        with opened(session, file, whole=True, remarks="", matched=graph is not None) as trace:
+            check_times(trace)
+            session.mention_problems(trace)
+            check_picture(picture, trace)
+            check_graph(graph, trace, force=force)
+            with session.step("Looking for iterations"):
+                result = compute(trace, session.team, method=method, signals=names)
+            main = result._parts.main
+            draw_ranks(session, trace, picture, Drawing(iterations=main.iterations if main else None))
+            result = replace(result, _graph=found_graph(session, trace, graph))
+            read = files_read(trace)
+    return Output.of(result, then=lambda: _draw(session, result, output, read, force=force))
 
 
-def _opened(file: str, team: Team, choice: Choice | None, *, matched: bool = False) -> Trace:
-    from analyzer.opening import open_trace
-    from analyzer.results.structure import check_times
-
-    trace = open_trace(file, team, choice=choice, matched=matched)
-    try:
-        check_times(trace)
-    except TracelibError:
-        trace.close()
-        raise
-    return trace
-
-
-def _of_run(file: str, choice: Choice | None, method: str, names: tuple[str, ...]) -> tuple[list[str], StructureResult]:
-    """Analyse one of several runs in one process: remarks on the run, and its structure."""
-    from analyzer.results.structure import compute
-
-    with closing(_opened(file, Team(), choice)) as trace:
-        return remarks(trace), compute(trace, Team(), method=method, signals=names)
-
-
-def _several(
-    session: Session, files: tuple[str, ...], of_run: Callable[[str], tuple[list[str], StructureResult]]
-) -> None:
+def _several(session: Session, files: tuple[str, ...], method: str, names: tuple[str, ...]) -> StructuresResult:
     """Look at each run by one process. Nothing is printed where one of them cannot be read."""
+    from analyzer.results.structure import StructuresResult, check_times, compute
+
+    def of_run(file: str) -> tuple[list[str], StructureResult]:
+        own = replace(session, team=Team())
+        with opened(own, file, whole=True, remarks="") as trace:
+            check_times(trace)
+            return remarks(trace), compute(trace, own.team, method=method, signals=names)
+
     with session.step("Looking for iterations"):
         every = dealt(session.team, files, of_run)
     for lines, _ in every:
         session.mention(lines)
-    if session.as_json:
-        session.print_json({"runs": [result.to_dict() for _, result in every]})
-        return
-    for number, (_, result) in enumerate(every):
-        if number:
-            session.say("")
-        _say(session, result)
+    return StructuresResult([result for _, result in every])
 
 
 def _draw(session: Session, result: StructureResult, output: str | None, read: list[Path], *, force: bool) -> None:
@@ -172,10 +143,3 @@ def _draw(session: Session, result: StructureResult, output: str | None, read: l
         raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png")
     check_replaceable(path, read, force)
     draw(result._parts, path, result._even)
-
-
-def _say(session: Session, result: StructureResult) -> None:
-    if session.as_json:
-        session.print_json(result.to_dict())
-    elif not session.quiet:
-        session.print(result.print)

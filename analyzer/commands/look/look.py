@@ -10,10 +10,10 @@ import click
 
 from analyzer.commands.command import Alone, Chooses, Opens, Output, command
 from analyzer.commands.shared.conditions import Conditions, condition_options
-from analyzer.commands.shared.outputs import files_read, is_imported, output_base
 from analyzer.commands.shared.picture import Drawing
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import files_read, is_imported, output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.report.look.summary import Summary

@@ -7,14 +7,13 @@ import signal
 import sys
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from analyzer import signal_handling
-from analyzer.commands.command import Alone, Chooses, Refuses, command
+from analyzer.commands.command import Alone, Chooses, Refuses, Result, command
 from analyzer.commands.shared.options import rare_option
 from analyzer.commands.shared.session import Session, remarks
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     from analyzer.live.drawn_views import ViewChoice
     from analyzer.live.selection import DrawRequest, Viewport
     from analyzer.live.session import RunSession
+    from analyzer.results.run_views import IntervalResult
     from analyzer.trace import Trace
     from analyzer.trace.chosen import Choice
     from analyzer.views.view_file import ViewFile
@@ -65,7 +65,7 @@ def view_command(
     follow: bool,
     port: int,
     no_browser: bool,
-) -> None:
+) -> Result | None:
     """Show what the ranks of FILE do over time, at any zoom, in a browser on this
     machine: states, views, messages, regions, iterations; what is at the pointer;
     calls and values that are searched for. Several files are drawn under each
@@ -76,7 +76,7 @@ def view_command(
     the view instead: how long rows compute, wait and communicate.
     """
     if not session.speaks:
-        return
+        return None
     given, draws = _draws(session, names, cfg)
     every: list[RunSession] = []
     try:
@@ -84,10 +84,10 @@ def view_command(
             every.append(_read(session, file, session.choice, follow=follow))
         view, views = _first_view(saved, every, draws, given)
         if as_text or session.as_json:
-            _print(session, files, every, view, views, as_json=session.as_json)
-        else:
-            first = view if saved else _of_the_whole_run(view) if draws else None
-            _serve(session, files, every, first, views, port, browser=not no_browser)
+            return _numbers(session, files, every, view, views)
+        first = view if saved else _of_the_whole_run(view) if draws else None
+        _serve(session, files, every, first, views, port, browser=not no_browser)
+        return None
     finally:
         for one in every:
             one.close()
@@ -163,35 +163,19 @@ def _of_the_whole_run(view: Viewport) -> Viewport:
     return replace(view, end_ns=FOREVER_NS)
 
 
-def _print(
-    session: Session,
-    files: tuple[str, ...],
-    every: list[RunSession],
-    view: Viewport,
-    views: ViewChoice,
-    *,
-    as_json: bool,
-) -> None:
+def _numbers(
+    session: Session, files: tuple[str, ...], every: list[RunSession], view: Viewport, views: ViewChoice
+) -> IntervalResult:
     from analyzer.live.interval_numbers import drawn_numbers, numbers
-    from analyzer.report.live.numbers import drawn_json, numbers_json, print_drawn, print_numbers
+    from analyzer.results.run_views import IntervalResult
 
-    data = []
-    for number, (file, looked_at) in enumerate(zip(files, every, strict=True)):
+    runs = []
+    for file, looked_at in zip(files, every, strict=True):
         now = looked_at.now
         own = view.within(now.run.trace.duration_ns)
         with session.step("Looking"):
-            found = numbers(now.run, own, now.hits(view.search))
-            drawn = drawn_numbers(now, own, views)
-        if as_json:
-            data.append({"file": file, **numbers_json(found), **({"views": drawn_json(drawn)} if drawn else {})})
-        elif not session.quiet:
-            if len(files) > 1:
-                session.say(f"{chr(10) if number else ''}{file}")
-            session.print(partial(print_numbers, found))
-            for one in drawn:
-                session.print(partial(print_drawn, one))
-    if as_json:
-        session.print_json(data[0] if len(data) == 1 else {"runs": data})
+            runs.append((file, numbers(now.run, own, now.hits(view.search)), drawn_numbers(now, own, views)))
+    return IntervalResult(runs)
 
 
 def _serve(

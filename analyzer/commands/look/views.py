@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Alone, Chooses, Refuses, command
+from analyzer.commands.command import Alone, Chooses, Output, Refuses, Result, command
 from analyzer.commands.look.what import At
-from analyzer.commands.shared.iteration_option import wanted_windows
+from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.options import rare_option
-from analyzer.commands.shared.outputs import check_writable
-from analyzer.commands.shared.session import Session, remarks
+from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
-from analyzer.parallel import Team
+from analyzer.results.open_part import chosen_windows
+from analyzer.results.output_files import check_writable
 
 if TYPE_CHECKING:  # numpy takes as long to import as click
-    from analyzer.report.views.shown import ShownView, ViewRequest
+    from analyzer.report.views.shown import ViewRequest
     from analyzer.trace import Trace
     from analyzer.views.view_file import ViewFile
 
@@ -43,7 +42,7 @@ class _Rows(click.Choice):
     place=Refuses("the filter of a view has a place"),
     repair=True,
     json=1,
-    alone=Alone("one process looks"),
+    alone=Alone("one process looks", all_work=True),
 )
 @click.argument("files", type=click.Path(), nargs=-1, metavar="[FILE]...")
 @click.option("--list", "listed", is_flag=True, help="Print the names of all views.")
@@ -83,7 +82,7 @@ def views_command(
     end: int | None,
     csv: str | None,
     picture: str | None,
-) -> None:
+) -> Result:
     """Show what the threads, ranks or nodes of FILE do over time, as one number
     each: a view, as Paraver's windows and histograms are.
 
@@ -92,46 +91,40 @@ def views_command(
     the first rank begins there, and end when the last one ends it. Several files are
     shown one after the other; a picture has them below each other, on one scale.
     """
-    from analyzer.opening import open_trace
+    from analyzer.report.views.shown import asked_of
+    from analyzer.results.run_views import LibraryResult
+    from analyzer.results.views import chosen_view
+    from analyzer.trace.trace import unknown_computing
+    from analyzer.views.view_file import find_view, library
 
     if listed:
-        _print_library(session, as_json=session.as_json)
-        return
+        return LibraryResult(library())
     if not files or not (names or cfg):
         raise click.UsageError("name a run and a view: analyze views run.h5 --view parallelism; --list has their names")
     if len(names) > 1 and (csv or picture):
         raise click.UsageError("--csv and --picture take one --view")
     if show not in (None, "histogram") and (by or statistic):
         raise click.UsageError("--by and --statistic are for --show histogram")
-    if session.speaks:
-        from analyzer.report.views.shown import asked_of
-        from analyzer.results.views import chosen_view
-        from analyzer.trace.trace import unknown_computing
-        from analyzer.views.view_file import find_view
-
-        found = [(name, find_view(name)) for name in names]
-        found += [(view.view.name, view) for view in _of_cfg(session, cfg)] if cfg else []
-        views = [chosen_view(view, name, show, level, by, statistic) for name, view in found]
-        if len(views) > 1 and (csv or picture):
-            raise click.UsageError(f"--csv and --picture take one view: there are {len(views)}")
-        traces: list[Trace] = []
-        try:
-            for file in files:
-                traces.append(open_trace(file, None, session.repair_ns, choice=session.choice))
-                session.mention([*remarks(traces[-1]), *unknown_computing(traces[-1])])
-            spans = [_between(session, trace, begin, end) for trace in traces]
-            _show(session, traces, views, asked_of(spans, traces, bins, csv, picture), as_json=session.as_json)
-        finally:
-            for trace in traces:
-                trace.close()
-    session.team.barrier()
+    found = [(name, find_view(name)) for name in names]
+    found += [(view.view.name, view) for view in _of_cfg(session, cfg)] if cfg else []
+    views = [chosen_view(view, name, show, level, by, statistic) for name, view in found]
+    if len(views) > 1 and (csv or picture):
+        raise click.UsageError(f"--csv and --picture take one view: there are {len(views)}")
+    stack = ExitStack()
+    session.call_on_close(stack.close)
+    traces: list[Trace] = []
+    for file in files:
+        traces.append(stack.enter_context(opened(session, file, whole=True)))
+        session.mention(unknown_computing(traces[-1]))
+    spans = [_between(session, trace, begin, end) for trace in traces]
+    return _shown(session, traces, views, asked_of(spans, traces, bins, csv, picture))
 
 
 def _between(session: Session, trace: Trace, begin: int, end: int | None) -> tuple[int, int | None]:
     """Return the interval that is shown, ns of the trace; None: its end."""
     from analyzer.structure.cut.chosen_iterations import span_of
 
-    windows = wanted_windows(replace(session, team=Team()), trace, "; times count from there")
+    windows = chosen_windows(session, trace, "; times count from there")
     if windows is None:
         return begin, end
     first, last = span_of(windows)
@@ -149,22 +142,13 @@ def _of_cfg(session: Session, cfg: str) -> list[ViewFile]:
     return list(found.files)
 
 
-def _print_library(session: Session, *, as_json: bool) -> None:
-    from analyzer.report.views.tables import print_library
-    from analyzer.views.view_file import library
+def _shown(session: Session, traces: list[Trace], views: list[ViewFile], asked: list[ViewRequest]) -> Output:
+    """Compute the views, and write the files that the command line asks for, of one view of all traces.
 
-    known = library()
-    if as_json:
-        session.print_json(known)
-    else:
-        session.print(lambda console: print_library(known, console))
-
-
-def _show(
-    session: Session, traces: list[Trace], views: list[ViewFile], asked: list[ViewRequest], *, as_json: bool
-) -> None:
-    """Show the views. asked: options of each trace; the files are the same."""
-    from analyzer.report.views.shown import ShownView, shared_table
+    asked: of each trace; the files are the same.
+    """
+    from analyzer.report.views.shown import ShownView, draw_together, shared_table, write_together
+    from analyzer.results.run_views import RunViewsResult
     from analyzer.views.run import ViewRun
 
     csv, picture = asked[0].csv, asked[0].picture
@@ -176,30 +160,15 @@ def _show(
                 check_writable(Path(path), trace, force=False)
     runs = [ViewRun(trace) for trace in traces]
     views = [shared_table(runs, view, asked) for view in views]
-    shown, data = [], []
-    for place, (run, wanted) in enumerate(zip(runs, asked, strict=True)):
-        if len(runs) > 1 and not as_json and not session.quiet:
-            session.say(f"{chr(10) if place else ''}{run.trace.path}")
+    computed = []
+    for run, wanted in zip(runs, asked, strict=True):
         own = []
-        for number, view in enumerate(views):
+        for view in views:
             with session.step(f"Looking at {view.view.name}"):
-                shown.append(ShownView(run, view, wanted))
-            if as_json:
-                own.append(shown[-1].json())
-            elif not session.quiet:
-                session.print(partial(shown[-1].print, first=not number))
-        data.append({"file": run.trace.path, "views": own})
-    _write(session, shown, csv, picture, said=not as_json)
-    if as_json:
-        session.print_json(data[0] if len(data) == 1 else {"runs": data})
-
-
-def _write(session: Session, shown: list[ShownView], csv: str | None, picture: str | None, *, said: bool) -> None:
-    """Write the files that the command line asks for, of one view of all traces."""
-    from analyzer.report.views.shown import draw_together, write_together
-
-    for path, write in ((csv, write_together), (picture, draw_together)):
-        if path is not None:
-            write(shown, Path(path))
-            if said:
-                session.say(f"\nWritten: {path}")
+                own.append(ShownView(run, view, wanted))
+        computed.append((run.trace.path, own))
+    every = [view for _, own in computed for view in own]
+    written = [(path, write) for path, write in ((csv, write_together), (picture, draw_together)) if path is not None]
+    for path, write in written:
+        write(every, Path(path))
+    return Output.of(RunViewsResult(computed), lines=[f"\nWritten: {path}" for path, _ in written])

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.commands.command import Alone, Opens, Output, Refuses, command
-from analyzer.commands.shared.iteration_option import wanted_windows
 from analyzer.commands.shared.picture import Drawing
 from analyzer.commands.shared.session import Session
+from analyzer.results.open_part import chosen_windows
 from tracelib.units import NS, split_quantity
 
 if TYPE_CHECKING:
@@ -96,5 +96,5 @@ def _origin(session: Session, trace: Trace) -> int:
     """Return the time of the trace, in ns, from which --at counts."""
     from analyzer.structure.cut.chosen_iterations import span_of
 
-    windows = wanted_windows(session, trace, "; --at counts from there")
+    windows = chosen_windows(session, trace, "; --at counts from there")
     return 0 if windows is None else span_of(windows)[0]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from analyzer.models.composed_models import ComposedModel
     from analyzer.models.model import Model
     from analyzer.report.composed import ComposedRow
+    from analyzer.results.fit import StoredModelResult
 
 
 class QuantityModel(click.ParamType):
@@ -71,21 +70,16 @@ def settings_of_table(both: ComposedModel, frame: pandas.DataFrame) -> list[Comp
 
 
 def predict_composed(
-    session: Session, file: str, asked: Sequence[tuple[str, str]], points: Sequence[dict[str, float]], *, as_json: bool
-) -> None:
-    """Print what a stored model expects with the quantities that other stored models expect. Raises TracelibError."""
+    file: str, asked: Sequence[tuple[str, str]], points: Sequence[dict[str, float]]
+) -> StoredModelResult:
+    """Predict with a stored model, and with the stored models of its quantities. Raises TracelibError."""
     from analyzer.commands.model._stored_model import check_points
     from analyzer.models.composed_models import ComposedModel
     from analyzer.models.model_file import read_model
-    from analyzer.report.composed import composed_json, print_composed, row_at
-    from analyzer.report.fit import model_json, print_model
+    from analyzer.report.composed import row_at
+    from analyzer.results.fit import Composition, StoredModelResult
 
     model = read_model(file)
     both = ComposedModel(model, inner_models(asked, model.parameters, {}))
     check_points(points, both.parameters)
-    rows = [row_at(both, point) for point in points]
-    if as_json:
-        session.print_json(model_json(file, model, []) | composed_json(both, [], rows))
-    elif not session.quiet:
-        session.print(lambda console: print_model(Path(file).name, model, [], console))
-        session.print(lambda console: print_composed(both, [], rows, console))
+    return StoredModelResult(file, model, [], Composition(both, [], [row_at(both, point) for point in points]))

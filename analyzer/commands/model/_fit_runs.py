@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import check_replaceable
 
 if TYPE_CHECKING:
     from analyzer.experiments.growth import TimeGrowth
     from analyzer.experiments.table import ExperimentTable
     from analyzer.models.described_terms import FitOptions
+    from analyzer.results.fit import GrowthResult
 
 BY = ("call", "region", "place", "cluster")
 _DEFAULT = ("place", "region", "cluster")
@@ -43,10 +44,9 @@ class Settings(click.ParamType):
 
 def fit_runs(
     session: Session, files: Sequence[str], by: Sequence[str], settings: Sequence[tuple[str, str]],
-    points: Sequence[Mapping[str, float]], terms: str | None, options: FitOptions, as_json: bool, quiet: bool,
-    output: str | None, force: bool,
-) -> None:  # fmt: skip
-    """Run the whole command. Collective."""
+    points: Sequence[Mapping[str, float]], terms: str | None, options: FitOptions, output: str | None, force: bool,
+) -> GrowthResult | None:  # fmt: skip
+    """Fit models to the parts of runs. Collective over the team; one process has the result."""
     if output:
         if not output.endswith(_PARTS):
             raise TracelibError(f"models of parts are written as NAME{_PARTS}, not as {output}", f"-o NAME{_PARTS}", 2)
@@ -54,11 +54,11 @@ def fit_runs(
     from analyzer.experiments.columns import RUN
     from analyzer.experiments.growth import growth
     from analyzer.experiments.kinds import MEASURED
-    from analyzer.report.growth import growth_json, print_growth
+    from analyzer.results.fit import GrowthResult
 
     found, notes = _table(session, files, tuple(by), settings)
     if not session.speaks:
-        return
+        return None
     with session.step("Fitting"):
         factors = (*found.factors, *(name for name, _ in settings if name not in found.factors))
         if not found.factors:  # of tables nothing says which columns are settings
@@ -66,14 +66,7 @@ def fit_runs(
         grown = growth(found.frame, factors, points, terms, options)
     if output:
         _write(found, grown, output)
-    if as_json:
-        session.print_json(growth_json(list(files), grown) | {"left_out": notes})
-    elif not quiet:
-        session.print(lambda console: print_growth(grown, console))
-        for note in notes:
-            session.say(f"\n{note}")
-        if output:
-            session.say(f"\nWritten: {output}; next: analyze balance --models machines.json --learn MACHINE={output}")
+    return GrowthResult(files, grown, notes, output)
 
 
 def _write(found: ExperimentTable, grown: TimeGrowth, output: str) -> None:

@@ -16,9 +16,8 @@ from analyzer.commands.model._measured_table import (
     stated_formula,
 )
 from analyzer.commands.model._stored_model import check_points
-from analyzer.commands.shared.outputs import check_replaceable, output_base
-from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import check_replaceable, output_base
 
 if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks for --help does not wait for it
     from analyzer.models.composed_models import ComposedModel
@@ -26,6 +25,7 @@ if TYPE_CHECKING:  # pandas takes as long to import as all the rest: who asks fo
     from analyzer.models.model import Model
     from analyzer.models.study import ModelStudy
     from analyzer.report.composed import ComposedRow
+    from analyzer.results.fit import FitResult
 
 _ENDINGS = (".model.json", ".c", ".py", ".tex", ".png")
 
@@ -46,18 +46,15 @@ class Asked:
     composed: Sequence[tuple[str, str]] = ()  # parameters that other models predict, and the files of these
 
 
-def fit_table(
-    session: Session, file: str, asked: Asked, options: FitOptions, *, as_json: bool, output: str | None, force: bool
-) -> None:
-    """Fit, print and write. Raises TracelibError."""
+def fit_table(file: str, asked: Asked, options: FitOptions, *, output: str | None, force: bool) -> FitResult:
+    """Fit a formula to a table, and write it. Raises TracelibError."""
     from analyzer.experiments.filters import select
     from analyzer.models.composed_models import ComposedModel
     from analyzer.models.next_points import next_points
     from analyzer.models.study import study
     from analyzer.models.terms.names import identifiers
-    from analyzer.report.composed import composed_json, print_composed, row_at
-    from analyzer.report.experiments import next_json, print_next
-    from analyzer.report.fit import compared_json, fit_json, print_compared, print_fit
+    from analyzer.report.composed import row_at
+    from analyzer.results.fit import Composition, FitResult
 
     frame = select(read_measured(file, asked.region), asked.where)
     renamed = identifiers(frame.columns)
@@ -71,27 +68,14 @@ def fit_table(
     found = study(frame, observable_in(frame, asked.observable), names, formula or asked.terms, options)
     both = ComposedModel(found.model, inner) if inner else None
     settings = settings_of_table(both, frame.rename(columns=renamed)) if both else []
-    composed = [row_at(both, point) for point in points] if both else []
     predictions = [] if both else [(point, found.model.prediction(**point)) for point in points]
     following = next_points(found.model, found.measurements.values, points, asked.following) if asked.following else []
     inputs = [file, *asked.compared, *(model for _, model in asked.composed)]
     written = _write(found, models, inputs, output, force) if output else []
     if output and both:
         written += _draw_composed(both, settings, inputs, output, force)
-    if as_json:
-        numbers = fit_json(file, found, predictions, written)
-        numbers |= composed_json(both, settings, composed) if both else {}
-        session.print_json(numbers | compared_json(found, models) | next_json(following))
-    elif not session.quiet:
-        session.print(lambda console: print_fit(file, found, predictions, console))
-        if both:
-            session.print(lambda console: print_composed(both, settings, composed, console))
-        if following:
-            session.print(lambda console: print_next(following, points, console))
-        if models:
-            session.print(lambda console: print_compared(found, models, console))
-        if written:
-            session.say(f"\nWritten: {', '.join(map(str, written))}")
+    composition = Composition(both, settings, [row_at(both, point) for point in points]) if both else None
+    return FitResult(file, found, predictions, composition, models, following, points, written)
 
 
 def _compared(files: Sequence[str], parameters: Sequence[str]) -> dict[str, Model]:

@@ -6,12 +6,13 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.commands.shared.outputs import check_replaceable
-from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import check_replaceable
 
 if TYPE_CHECKING:
     import pandas
+
+    from analyzer.results.fit import AppliedModelResult, StoredModelResult
 
 
 def is_stored(file: str) -> bool:
@@ -30,18 +31,14 @@ def check_points(points: Sequence[dict[str, float]], names: Collection[str]) -> 
             raise TracelibError(f"--predict needs a value of each of {', '.join(names)}", "as p=512,n=160", 2)
 
 
-def predict_stored(session: Session, file: str, points: Sequence[dict[str, float]], *, as_json: bool) -> None:
-    """Print the model and its predictions. Raises TracelibError where the file is damaged, or a point fits badly."""
+def predict_stored(file: str, points: Sequence[dict[str, float]]) -> StoredModelResult:
+    """Predict with a stored model. Raises TracelibError where the file is damaged, or a point fits badly."""
     from analyzer.models.model_file import read_model
-    from analyzer.report.fit import model_json, print_model
+    from analyzer.results.fit import StoredModelResult
 
     model = read_model(file)
     check_points(points, model.parameters)
-    predictions = [(point, model.prediction(**point)) for point in points]
-    if as_json:
-        session.print_json(model_json(file, model, predictions))
-    elif not session.quiet:
-        session.print(lambda console: print_model(file, model, predictions, console))
+    return StoredModelResult(file, model, [(point, model.prediction(**point)) for point in points])
 
 
 def _named_as(observable: str, frame: pandas.DataFrame) -> pandas.DataFrame:
@@ -52,15 +49,14 @@ def _named_as(observable: str, frame: pandas.DataFrame) -> pandas.DataFrame:
     return frame if other is None or observable in frame.columns else frame.rename(columns={other: observable})
 
 
-def apply_stored(
-    session: Session, file: str, table: str, region: str | None, *, as_json: bool, output: str | None, force: bool
-) -> None:
-    """Print what the model expects of each row of a table, and write the table with it. Raises TracelibError."""
+def apply_stored(file: str, table: str, region: str | None, *, output: str | None, force: bool) -> AppliedModelResult:
+    """Predict each row of a table, and write the table with the predictions. Raises TracelibError."""
     from analyzer.commands.model._measured_table import read_measured
     from analyzer.experiments.formats import check_ending, write_table
     from analyzer.models.applied_models import apply_model
     from analyzer.models.model_file import read_model
-    from analyzer.report.applied import applied_json, print_applied, with_expected
+    from analyzer.report.applied import with_expected
+    from analyzer.results.fit import AppliedModelResult
 
     if output:
         check_ending(Path(output))
@@ -70,9 +66,4 @@ def apply_stored(
     found = apply_model(model, frame)
     if output:
         write_table(with_expected(frame, model, found), Path(output))
-    if as_json:
-        session.print_json(applied_json(file, table, model, found) | {"written": output})
-    elif not session.quiet:
-        session.print(lambda console: print_applied(file, table, model, found, console))
-        if output:
-            session.say(f"\nWritten: {output}")
+    return AppliedModelResult(file, table, model, found, output)

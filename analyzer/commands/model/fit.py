@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.commands.command import Alone, Refuses, command
+from analyzer.commands.command import Alone, Refuses, Result, command
 from analyzer.commands.model._composing import QuantityModel, predict_composed
 from analyzer.commands.model._fit_runs import BY, Settings, fit_runs
 from analyzer.commands.model._fit_table import Asked, fit_table
@@ -239,7 +239,7 @@ def fit_command(
     output: str | None,
     force: bool,
     **options: Any,
-) -> None:
+) -> Result | None:
     """Find a formula for the observable of TABLE, and predict with it; predict with a stored MODEL; or find what will
     take a growing part of RUNs.
 
@@ -260,28 +260,22 @@ def fit_command(
         raise TracelibError("--next names settings for one model", "leave out --compose, or --next", 2)
     if is_stored(files[0]):
         _check_stored(files, asked, output, by or settings or at)
-        if len(files) == 1 and composed:
-            predict_composed(session, files[0], composed, points, as_json=session.as_json)
-        elif len(files) == 1:
-            predict_stored(session, files[0], points, as_json=session.as_json)
-        elif session.speaks:
-            apply_stored(session, files[0], files[1], region, as_json=session.as_json, output=output, force=force)
-        return
+        if len(files) == 1:
+            return predict_composed(files[0], composed, points) if composed else predict_stored(files[0], points)
+        return apply_stored(files[0], files[1], region, output=output, force=force) if session.speaks else None
     if parameters is None and not is_fitted_as_table(files, region, terms, formula):
         if unwanted := _of_tables(asked):
             raise TracelibError(f"{unwanted} is for a table", "name what it depends on: --parameters p,n", 2)
-        fit_runs(
-            session, files, by, settings, at, terms, _options(**options), session.as_json, session.quiet, output, force
-        )
-        return
+        return fit_runs(session, files, by, settings, at, terms, _options(**options), output, force)
     if by or settings or at:
         raise TracelibError("--by, --set and --at are for runs", "leave out --parameters, or these", 2)
     if len(files) > 1:
         raise TracelibError("a fit of columns takes one table", "join several with analyze table", 2)
     if formula is not None and (terms is not None or options["search"] not in ("auto", "none")):
         raise TracelibError("--formula is one model", "leave out --terms and --search, or --formula", 2)
-    if session.speaks:
-        fit_table(session, files[0], asked, _options(**options), as_json=session.as_json, output=output, force=force)
+    if not session.speaks:
+        return None
+    return fit_table(files[0], asked, _options(**options), output=output, force=force)
 
 
 def _of_tables(asked: Asked) -> str:

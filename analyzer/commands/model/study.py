@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.atomic_file import cannot_write
-from analyzer.commands.command import Alone, Refuses, command
+from analyzer.commands.command import Alone, Refuses, Result, command
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.shots.shot_records import ShotBook
@@ -28,7 +28,7 @@ _BOOK, _TABLE, _PICTURE = "shots.jsonl", "results.csv", "results.png"
     "Run any program with random inputs: how its results spread.",
     place=Refuses("a study runs programs, whose calls it does not see"),
     json=1,
-    alone=Alone("one process gives shots to hosts"),
+    alone=Alone("one process gives shots to hosts", all_work=True),
 )
 @click.argument("file", type=click.Path(), metavar="STUDY.toml")
 @click.option(
@@ -55,7 +55,7 @@ def study_command(
     retry: bool,
     output: str | None,
     force: bool,
-) -> None:
+) -> Result:
     """Run any program with inputs drawn at random. Print how its outputs spread, and which inputs they depend on.
 
     STUDY.toml names the variables and their distributions, a job script and input files with placeholders {{NAME}}, and
@@ -63,14 +63,12 @@ def study_command(
 
     A study that was interrupted goes on where it stopped.
     """
-    from analyzer.report.shots import print_results, results_json
+    from analyzer.results.study import StudyResult
     from analyzer.shots.folder import shot_folder
     from analyzer.shots.hosts import HostsFile
     from analyzer.shots.plan import read_plan
     from analyzer.shots.results import ShotResults
 
-    if not session.speaks:
-        return
     changes = {"samples": samples, "until": until, "seed": seed, "hosts": hosts}
     plan = read_plan(Path(file), {key: value for key, value in changes.items() if value is not None})
     found_hosts = HostsFile(plan.hosts)
@@ -81,11 +79,7 @@ def study_command(
                 shot_folder(folder, shot).remove()
         count = _run(session, plan, book, folder, found_hosts)
         results = ShotResults(plan, [book.records[shot] for shot in range(1, count + 1)])
-    written = _write(results, folder)
-    if session.as_json:
-        session.print_json(results_json(results, written))
-    elif not session.quiet:
-        session.print(lambda console: print_results(results, written, console))
+    return StudyResult(results, _write(results, folder))
 
 
 def _opened(plan: ShotPlan, folder: Path, force: bool) -> ShotBook:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Refuses, command
+from analyzer.commands.command import Refuses, Result, command
 from analyzer.commands.shared.options import LazyChoice, Option, SizeType, rare_option
-from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.experiments.formats import check_ending, write_table
+from analyzer.results.output_files import check_replaceable
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.experiments.run_factors import RunFactor
@@ -161,7 +161,7 @@ def table_command(
     factors: tuple[str, ...],
     output: str | None,
     force: bool,
-) -> None:
+) -> Result | None:
     """Make one table of several experiments, for models to be fitted to.
 
     INPUT is a run, or a table (.csv, .parquet, TIA's .xml). Of a run, each row is an execution of a region that the
@@ -172,7 +172,7 @@ def table_command(
     Columns that not all inputs have are left out.
     """
     from analyzer.experiments.table import ExperimentTableOptions, table
-    from analyzer.report.experiments import print_table, table_json
+    from analyzer.results.table import TableResult
 
     if output:
         check_ending(Path(output))
@@ -184,18 +184,12 @@ def table_command(
     with session.step("Reading"):
         found = table(inputs, wanted, session.team)
     if not session.speaks:
-        return
+        return None
     _mention(session, found)
     name = "" if session.as_json or session.quiet else _observable(found, observable)
     if output:
         write_table(found.frame, Path(output))
-    if session.as_json:
-        session.print_json(table_json(found))
-    elif not session.quiet:
-        session.print(lambda console: print_table(found, name, console))
-        if not len(found.frame) and (where or not by):
-            session.say(_why_empty(where))
-        session.say("" if not output else f"\n{output}")
+    return TableResult(found, name, output, _why_empty(where) if where or not by else "")
 
 
 def _why_empty(where: Sequence[str]) -> str:

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.network_measurement.options import EstimateOptions
+from analyzer.results.output_files import check_replaceable, output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     import numpy as np
-    from rich.console import Console
 
-    from analyzer.network_measurement.collectives import CollectiveComparison
-    from analyzer.network_measurement.estimate import LinkEstimate, PairModel
     from analyzer.network_measurement.netfile import NetworkMeasurement
+    from analyzer.results.network import MeasuredNetwork, NetworkResult
 
 _ENDINGS = (".json", ".png")
 _CLUSTERS = ".clusters.png"
 
 
-@dataclass(frozen=True)
-class MeasuredNetwork:
-    """One kind of pair: its estimates, by the detectors asked for, and how its pairs differ."""
-
-    where: str
-    estimates: list[LinkEstimate]
-    pairs: list[PairModel]
-
-
 def model_network(
     session: Session, file: str, names: tuple[str, ...], pair: tuple[int, int] | None, options: EstimateOptions,
-    output: str | None, force: bool, as_json: bool,
-) -> None:  # fmt: skip
-    """Run the whole command. It writes the model of the first detector."""
+    output: str | None, force: bool,
+) -> NetworkResult:  # fmt: skip
+    """Fit models of a network, and write the model of the first detector. One process does it.
+
+    Args:
+        session: The command's.
+        file: The measurement.
+        names: Detectors.
+        pair: Two ranks; None: all pairs.
+        options: Options of the detectors.
+        output: Name of the files written. None: beside the measurement.
+        force: Whether existing files are replaced.
+
+    Raises:
+        TracelibError: The measurement is damaged, or has no such pair.
+    """
     from analyzer.network_measurement.collectives import read_compared
     from analyzer.network_measurement.netfile import read_measurement
-    from analyzer.report.collectives import collectives_json
-    from analyzer.report.network import estimate_json
+    from analyzer.results.network import NetworkResult
 
     measurement = read_measurement(file)
     with session.step(f"Fitting {file}"):
@@ -54,12 +53,7 @@ def model_network(
     with session.step("Drawing"):
         written = [path for network in networks for path in _write(network, base, options)]
     collectives = read_compared(file, networks[-1].estimates[0].model)  # between nodes, where there are several
-    if as_json:
-        models = [estimate_json(e) for network in networks for e in network.estimates]
-        timed = collectives_json(collectives)
-        session.print_json({"file": file, "models": models, **timed, "files": [str(path) for path in written]})
-    elif not session.quiet:
-        session.print(lambda console: _print(measurement, networks, collectives, written, console))
+    return NetworkResult(file, measurement, networks, collectives, written)
 
 
 def _write(network: MeasuredNetwork, base: Path, options: EstimateOptions) -> list[Path]:
@@ -111,6 +105,7 @@ def _network(
     import numpy as np
 
     from analyzer.network_measurement.estimate import compared_pairs, estimates
+    from analyzer.results.network import MeasuredNetwork
 
     rows = _rows(measurement, where, pair)
     ranks = [list(measurement.ranks(int(number))) for number in np.unique(rows["pair"])]
@@ -118,24 +113,3 @@ def _network(
     about |= {name: measurement.attributes[name] for name in ("mpi", "date") if name in measurement.attributes}
     found = estimates(rows, names, options, about)
     return MeasuredNetwork(where, found, compared_pairs(found[0], measurement.ranks))
-
-
-def _print(
-    measurement: NetworkMeasurement, networks: list[MeasuredNetwork],
-    collectives: Mapping[str, CollectiveComparison], written: list[Path],
-    console: Console,
-) -> None:  # fmt: skip
-    from analyzer.report.collectives import print_collectives
-    from analyzer.report.network import print_comparison, print_estimate, print_head, print_pairs
-
-    print_head(measurement, console)
-    for network in networks:
-        console.print()
-        if len(network.estimates) > 1:
-            print_comparison(network.estimates, console)
-            console.print()
-        print_estimate(network.estimates[0], console)
-        print_pairs(network.pairs, console)
-    console.print()
-    print_collectives(collectives, console)
-    console.print(f"Written: {', '.join(map(str, written))}", soft_wrap=True, markup=False)

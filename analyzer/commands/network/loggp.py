@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import Chooses, command
+from analyzer.commands.command import Chooses, Result, command
 from analyzer.commands.shared.options import file_argument, rare_option
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
@@ -157,7 +157,7 @@ def loggp(
     output: str | None,
     force: bool,
     **settings: object,
-) -> None:
+) -> Result | None:
     """Estimate the LoOgGP parameters of the network from FILE, a measurement by `python -m tracelib.ngmpi`. Print
     them, and write each model (NAME.intra.json, NAME.inter.json) and its picture (.png).
 
@@ -174,11 +174,11 @@ def loggp(
         from analyzer.commands.network._network import model_network
 
         names = DETECTORS if detector == "all" else (detector,)
-        if session.speaks:
-            model_network(session, file, names, pair, EstimateOptions(**settings), output, force, session.as_json)  # type: ignore[arg-type]
-        return
+        if not session.speaks:
+            return None
+        return model_network(session, file, names, pair, EstimateOptions(**settings), output, force)  # type: ignore[arg-type]
     if pair:
         raise TracelibError(f"{file} is not a measurement of the network", "leave out --pair")
     from analyzer.commands.network._ways import time_messages
 
-    time_messages(session, file, session.choice, place, output, force)
+    return time_messages(session, file, place, output, force)

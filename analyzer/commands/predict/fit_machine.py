@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from analyzer.atomic_file import whole_file
-from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, Result, command
 from analyzer.commands.shared.machine_option import machine_options
 from analyzer.commands.shared.options import FiniteRange, rare_option
-from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.study import output_options, study_options
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import check_replaceable, files_read, output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.machine.cfg import MachineConfiguration
@@ -58,7 +58,7 @@ def fit_machine(
     configuration: MachineConfiguration,
     output: str | None,
     force: bool,
-) -> None:
+) -> Result | None:
     """Find the machine on which replays of the RUNs take as long as the RUNs did, and the range of each parameter in
     which they nearly do.
 
@@ -71,7 +71,8 @@ def fit_machine(
     """
     from analyzer.commands.shared.study import numbers, says_when_ended
     from analyzer.montecarlo.fit import FitTarget, fit
-    from analyzer.report.fit_machine import MachineFit, fit_json, print_fit
+    from analyzer.report.fit_machine import MachineFit
+    from analyzer.results.fit_machine import FitMachineResult
     from analyzer.results.monte_carlo import eager_of, opened, studied
 
     if not draw.varied:
@@ -85,7 +86,7 @@ def fit_machine(
         guard = partial(says_when_ended, journal)
         with studied(session, runs, machine, draw, journal, force, guard) as staff:
             if staff is None:
-                return
+                return None
             measured = [x * 1e9 for x in told] if told else [_measured(run) for run in runs]
             wanted = FitTarget.of(measured, shares, tolerance)
             found = fit(staff, draw.varied, wanted, draw.design, draw.samples, machine.seed)
@@ -93,11 +94,7 @@ def fit_machine(
         written += [journal] if journal else []
         eager = eager_of(runs, machine, draw)
         bases, incomplete = [run.cpu_time for run in runs], [run.incomplete for run in runs]
-        fitted = MachineFit(files, bases, incomplete, found, draw.design, machine.seed, written, eager)
-    if session.as_json:
-        session.print_json(fit_json(fitted))
-    elif not session.quiet:
-        session.print(lambda console: print_fit(fitted, console))
+    return FitMachineResult(MachineFit(files, bases, incomplete, found, draw.design, machine.seed, written, eager))
 
 
 def _measured(run: Traced) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.atomic_file import cannot_write, whole_file
-from analyzer.commands.command import Refuses, command
+from analyzer.commands.command import Refuses, Result, command
 from analyzer.commands.shared.machine_option import machine_argument
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.machine.cfg import MachineConfiguration
-    from analyzer.machine.description import Machine
 
 
 class _Ranks(click.ParamType):
@@ -51,61 +49,40 @@ def machine_command(
     ranks: tuple[int, ...] | None,
     output: str | None,
     force: bool,
-) -> None:
+) -> Result:
     """Read a machine (.toml, a Dimemas .cfg, or "ideal") and change it as the options say. Print it as TOML, or write
     it as TOML or as a Dimemas .cfg.
 
     Nothing is replayed. An error in the machine is reported with its line or key.
     """
-    from analyzer.machine.options import modules_text
-    from analyzer.machine.toml_text import machine_text
+    from analyzer.results.machine import MachineResult
 
-    text = machine_text(configuration.machine) + modules_text(configuration.modules)
-    written = _write(configuration, text, ranks, Path(output), force) if output and session.speaks else []
-    unsaid = _said_by_options(configuration.machine) if output and output.endswith(".cfg") else ""
-    if session.as_json:
-        names = [str(path) for path in written]
-        session.print_json({"machine": tomllib.loads(text), "written": names, "said_elsewhere": unsaid})
-    elif written:
-        session.say(f"Written: {', '.join(map(str, written))}")
-        if unsaid:
-            session.say(f"A .cfg cannot hold this, so give it where the machine is used: {unsaid}")
-        if crashes := _crashes(written):
-            session.say(f"Dimemas 5.5.0 crashes on {crashes}, which this machine needs")
-    elif not output:
-        session.say(text.rstrip("\n"))
-
-
-def _said_by_options(machine: Machine) -> str:
-    """Return the options that a .cfg cannot hold; "": none."""
-    limit = _eager_limit(machine)
-    return f"--eager-limit {limit} (Dimemas: -S {limit})" if limit is not None else ""
-
-
-def _eager_limit(machine: Machine) -> int | None:
-    """Return the eager limit if an option can give it, else None."""
-    from analyzer.machine.description import AS_CALLS
-
-    limit = machine.eager_limit
-    return limit if isinstance(limit, int) and limit != AS_CALLS else None
-
-
-def _crashes(written: list[Path]) -> str:
-    from analyzer.machine.cfg_text import crashes_dimemas
-
-    return crashes_dimemas(written[0].read_text()) if written[0].suffix == ".cfg" else ""
+    result = MachineResult(configuration)
+    if output is None:
+        return result
+    return replace(result, _written=_write(configuration, result.text, ranks, Path(output), force, session))
 
 
 def _write(
-    configuration: MachineConfiguration, text: str, ranks: tuple[int, ...] | None, path: Path, force: bool
+    configuration: MachineConfiguration,
+    text: str,
+    ranks: tuple[int, ...] | None,
+    path: Path,
+    force: bool,
+    session: Session,
 ) -> list[Path]:
+    """Write the machine, by one process alone, which returns the files."""
     from analyzer.machine.cfg_text import cfg_text
+    from analyzer.results.machine import eager_limit
+
+    if not session.speaks:
+        return []
 
     files = {path: text}
     if path.suffix == ".cfg":
         beside = path.with_suffix(".collectives.cfg")
         machine = configuration.machine
-        if _eager_limit(machine) is not None:
+        if eager_limit(machine) is not None:
             machine = replace(machine, eager_limit=None)
         cfg, collectives = cfg_text(machine, ranks, configuration.modules, beside.name)
         files = {beside: collectives, path: cfg} if collectives else {path: cfg}

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, Result, command
 from analyzer.commands.shared.machine_option import machine_options
-from analyzer.commands.shared.outputs import check_replaceable, files_read, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.commands.shared.study import output_options, study_options
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import check_replaceable, files_read, output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.machine.cfg import MachineConfiguration
@@ -51,7 +51,7 @@ def monte_carlo(
     configuration: MachineConfiguration,
     output: str | None,
     force: bool,
-) -> None:
+) -> Result | None:
     """Replay RUNs on machines drawn at random. Print how the predicted times spread, and which parameters they depend
     on.
 
@@ -78,9 +78,9 @@ def monte_carlo(
         guard = partial(says_when_ended, journal)
         result = compute(session, runs, machine, draw, until=share, journal=journal, anew=force, guard=guard)
         if result is None:
-            return
+            return None
         written = _write(result._report.samples, files, base) if base else []
-        session.show(with_files(result, [*written, *([journal] if journal else [])]))
+        return with_files(result, [*written, *([journal] if journal else [])])
 
 
 def _share(text: str) -> float:

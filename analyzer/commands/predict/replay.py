@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, Alone, command
-from analyzer.commands.shared.iteration_option import open_wanted
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, Alone, Output, command
+from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.machine_option import machine_options
 from analyzer.commands.shared.options import Option
 from analyzer.commands.shared.session import Session
@@ -59,7 +60,7 @@ def replay_command(
     configuration: MachineConfiguration,
     output: str | None,
     force: bool,
-) -> None:
+) -> Output:
     """Replay FILE on a machine. Print how long it would take there, and where the time would go.
 
     Computation takes as long as in the trace, divided by the speed of the CPU. How long ranks wait follows from the
@@ -67,16 +68,9 @@ def replay_command(
 
     With --shares, each rank computes as much as a plan gives it, at the speed that it had in FILE.
     """
-    from analyzer.operations.program import program_of
-    from analyzer.program.model import has_ports
-    from analyzer.replay.by_place import changes_by_place
-    from analyzer.replay.simulate import simulate
-    from analyzer.report.replay import ReplayReport, print_replay, replay_json
-    from analyzer.report.words.left_out import applications_joined, arrows_left_out, not_replayed
-    from analyzer.results.machine_choice import lacking_at_once, replaying
-    from analyzer.scheduling.sharing import closed
-    from analyzer.trace import CallPaths
-    from analyzer.what_if.modules import with_modules
+    from analyzer.report.words.left_out import applications_joined, arrows_left_out
+    from analyzer.results.machine_choice import replaying
+    from analyzer.results.replay import compute
 
     if output and repeat:
         raise TracelibError("one file cannot hold runs that begin again", "leave out -o, or --repeat")
@@ -88,51 +82,31 @@ def replay_command(
         )
     if by_place and (others or repeat):
         raise click.UsageError("--by place cannot be used here: it compares one replay with its run")
-    traces = [open_wanted(session, name, matched=bool(output)) for name in (file, *others)]
-    try:
+    with ExitStack() as stack:
+        traces = [
+            stack.enter_context(opened(session, name, matched=bool(output), remarks="")) for name in (file, *others)
+        ]
         for trace in traces:
             session.mention_problems(trace)
             session.mention(arrows_left_out(trace) if output else [])
             session.mention(applications_joined(trace) if output and not output.endswith(".prv") else [])
-        if by_place and not traces[0].extra(CallPaths).known:
-            raise TracelibError(f"{file} does not say where its calls come from", "record it without TRACELIB_STACK=0")
         with session.step("Replaying"), replaying(traces[0], session.team):
-            machine = configuration.machine
-            shown, modules = machine.eager_limit is None, configuration.modules
-            programs = [with_modules(program_of(trace, session.team, buffered=shown), modules) for trace in traces]
-            if distribution:
-                if modules:
-                    raise TracelibError("the machine's modules and --shares cannot both change the computation")
-                programs[0] = distribution.of(traces[0], programs[0])
-            prediction = simulate(
-                programs,
-                machine,
-                times=bool(output or by_place),
+            result = compute(
+                traces,
+                session.team,
+                configuration=configuration,
+                repeat=repeat,
+                by_place=by_place,
+                times=bool(output),
                 transfers=(output or "").endswith(".prv"),
-                cpu_waits=bool(output),
-                repetitions=repeat or 0,
+                share=distribution.of if distribution else None,
             )
-            apart = not any(map(has_ports, programs))  # each could run without the others
-            together = closed(programs, machine, prediction) if others and repeat and apart else None
-            changes = changes_by_place(traces[0], programs[0], prediction) if by_place and session.speaks else []
-            written = (
-                write_prediction(traces, programs, prediction, machine, output, force)
-                if output and session.speaks
-                else None
-            )
-        times = tuple(trace.duration_ns if trace.has_call_times else 0 for trace in traces)
-        lacking = not_replayed("; ".join(filter(None, map(lacking_at_once, traces))), programs, machine)
-        replayed = ReplayReport(
-            (file, *others), times, tuple(programs), prediction, machine, written, together, lacking
-        )
-        if changes:
-            replayed = replace(replayed, changes=changes, places=traces[0].extra(CallPaths).named())
-        if session.as_json:
-            session.print_json(replay_json(replayed))
-        elif not session.quiet:
-            session.print(lambda console: print_replay(replayed, console))
-            if written:
-                session.say(f"\nWritten: {written}; next: analyze {written}")
-    finally:
-        for trace in traces:
-            trace.close()
+            if not output:
+                return Output.of(result)
+            replayed, written = result._replayed, None
+            if session.speaks:
+                written = write_prediction(
+                    traces, replayed.programs, replayed.prediction, replayed.machine, output, force
+                )
+    result = replace(result, _replayed=replace(replayed, written=written))
+    return Output.of(result, lines=[f"\nWritten: {written}; next: analyze {written}"])

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from analyzer.atomic_file import whole_file
-from analyzer.commands.command import Alone, Refuses, command
+from analyzer.commands.command import Alone, Refuses, Result, command
+from analyzer.commands.shared.iteration_option import opened
 from analyzer.commands.shared.options import file_argument, rare_option
-from analyzer.commands.shared.outputs import check_replaceable, output_base
 from analyzer.commands.shared.session import Session
-from analyzer.errors import TracelibError
+from analyzer.results.output_files import check_replaceable, checked_picture, output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     import numpy as np
 
-    from analyzer.representative.plan import CounterPlan
     from analyzer.representative.series import StepSeries
+    from analyzer.results.counter_plan import CounterPlanResult, EstimatesResult
+    from analyzer.results.representative import RepresentativeResult
+    from analyzer.trace import Trace
 
 _SERIES = (".csv", ".npz")
 _ENDING = ".plan"
-_PICTURES = (".png", ".svg")
 
 
 @command(
@@ -76,7 +78,7 @@ def representative_command(
     picture: str | None,
     output: str | None,
     force: bool,
-) -> None:
+) -> Result:
     """Find the shortest part of FILE that stands for all of it: one period of its counters.
 
     FILE is a series of counters (.csv with names in the first line, or .npz), or a run with counters. With --plan,
@@ -86,26 +88,16 @@ def representative_command(
     if picture and (sets or estimate or full):
         raise click.UsageError("--picture is of a part that stands for all: leave out --plan, --estimate and --full")
     if sets:
-        _plan(session, file, sets, steps, output, force, session.as_json)
-    elif estimate or full:
-        _estimate(session, file, full, session.as_json)
-    else:
-        path = _checked(picture, file, force) if picture else None
-        _analyse(session, file, metric, by, sweep, steps, path)
-
-
-def _checked(picture: str, file: str, force: bool) -> Path:
-    """Return the picture's path. Raises TracelibError, before anything is computed, if it cannot be drawn."""
-    path = Path(picture)
-    if path.suffix not in _PICTURES:
-        raise TracelibError(f"{path}: no kind of picture that is known", "its name ends in .png or .svg")
-    check_replaceable(path, [Path(file)], force)
-    return path
+        return _plan(session, file, sets, steps, output, force)
+    if estimate or full:
+        return _estimate(session, file, full)
+    path = checked_picture(picture, [file], force)
+    return _analyse(session, file, metric, by, sweep, steps, path)
 
 
 def _analyse(
     session: Session, file: str, metric: str | None, by: str | None, sweep: bool, steps: int, picture: Path | None
-) -> None:
+) -> RepresentativeResult:
     from analyzer.results.representative import compute
 
     result = compute(*_series(session, file, steps), metric=metric, by=by, sweep=sweep)
@@ -113,69 +105,55 @@ def _analyse(
         from analyzer.report.pictures.representative import draw_representative
 
         draw_representative(result._report, picture)
-    session.show(result)
+    return result
+
+
+@contextmanager
+def _opened(session: Session, file: str) -> Iterator[Trace]:
+    """Open a run that says when it computes. Raises TracelibError."""
+    from analyzer.trace.trace import check_computing
+
+    with opened(session, file, whole=True, remarks="") as trace:
+        check_computing(trace)
+        session.mention_problems(trace)
+        yield trace
 
 
 def _series(session: Session, file: str, steps: int) -> tuple[StepSeries, np.ndarray | None]:
     """Return the series, and where the iterations of a run begin and end in it, in steps; None: it has none."""
-    from analyzer.opening import open_trace
     from analyzer.representative.series import read_series
     from analyzer.results.representative import series_in
-    from analyzer.trace.trace import check_computing
 
     if Path(file).suffix in _SERIES:
         return read_series(Path(file)), None
-    with closing(open_trace(file, session.team)) as trace:
-        check_computing(trace)
-        session.mention_problems(trace)
+    with _opened(session, file) as trace:
         return series_in(trace, session.team, steps)
 
 
 def _plan(
-    session: Session, file: str, sets: tuple[str, ...], steps: int, output: str | None, force: bool, as_json: bool
-) -> None:
-    from analyzer.opening import open_trace
-    from analyzer.report.representative import plan_command, plan_json, plan_tables
+    session: Session, file: str, sets: tuple[str, ...], steps: int, output: str | None, force: bool
+) -> CounterPlanResult:
     from analyzer.representative.plan import plan
-    from analyzer.trace.trace import check_computing
+    from analyzer.results.counter_plan import CounterPlanResult
 
-    with closing(open_trace(file, session.team)) as trace:
-        check_computing(trace)
-        session.mention_problems(trace)
+    with _opened(session, file) as trace:
         base = output_base(Path(trace.path), output, (_ENDING,))
         path = base.with_name(base.name + _ENDING)
         check_replaceable(path, [Path(trace.path)], force)
         found = plan(trace, session.team, sets, steps)
     if session.speaks:
-        _write(found, path)
-    if as_json:
-        session.print_json(plan_json(found, str(path)))
-    elif not session.quiet:
-        session.print_tables(plan_tables(found))
-        session.say(plan_command(found, str(path)))
+        with whole_file(path) as written:
+            written.write(found.schedule().encode())
+    return CounterPlanResult(found, path)
 
 
-def _write(found: CounterPlan, path: Path) -> None:
-    with whole_file(path) as written:
-        written.write(found.schedule().encode())
-
-
-def _estimate(session: Session, file: str, full: tuple[str, ...], as_json: bool) -> None:
-    from analyzer.opening import open_trace
-    from analyzer.report.representative import estimates_json, estimates_tables
+def _estimate(session: Session, file: str, full: tuple[str, ...]) -> EstimatesResult:
     from analyzer.representative.plan import estimates, totals
-    from analyzer.trace.trace import check_computing
+    from analyzer.results.counter_plan import EstimatesResult
 
     whole: dict[str, float] = {}
     for other in full:
-        with closing(open_trace(other, session.team)) as trace:
-            session.mention_problems(trace)
+        with opened(session, other, whole=True) as trace:
             whole |= totals(trace, session.team)
-    with closing(open_trace(file, session.team)) as trace:
-        check_computing(trace)
-        session.mention_problems(trace)
-        found = estimates(trace, session.team, whole)
-    if as_json:
-        session.print_json(estimates_json(file, found))
-    elif not session.quiet:
-        session.print_tables(estimates_tables(found))
+    with _opened(session, file) as trace:
+        return EstimatesResult(file, estimates(trace, session.team, whole))

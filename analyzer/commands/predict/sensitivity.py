@@ -11,8 +11,8 @@ import click
 from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, Opens, Result, command
 from analyzer.commands.shared.machine_option import machine_choice
 from analyzer.commands.shared.options import FiniteRange, jobs_option
-from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
+from analyzer.results.output_files import check_writable, output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.results.machine_choice import MachineChoice

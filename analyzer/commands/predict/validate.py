@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, command
+from analyzer.commands.command import REPLAYS_ALL_CALLS, REPLAYS_ALL_RANKS, Result, command
 from analyzer.commands.shared.machine_option import machine_choice
 from analyzer.commands.shared.options import FiniteRange
 from analyzer.commands.shared.session import Session
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 @machine_choice
 def validate_command(
     session: Session, files: tuple[str, ...], against: str, untraced: float | None, choice: MachineChoice
-) -> None:
+) -> Result:
     """Replay each RUN on the machine of RUN2. Print how much this prediction differs from RUN2, in total and by rank,
     procedure and region, and where the error comes from.
 
@@ -48,5 +48,4 @@ def validate_command(
     """
     from analyzer.results.validate import compute
 
-    result = compute(session, files, against, choice=choice, untraced_s=untraced)
-    session.show(result)
+    return compute(session, files, against, choice=choice, untraced_s=untraced)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from analyzer.commands.shared.options import rare_option
-from analyzer.commands.shared.outputs import check_replaceable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import check_replaceable
 
 if TYPE_CHECKING:
     from analyzer.report.badge import Badge

@@ -16,6 +16,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.report.words import units
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
+    from analyzer.results.structure import FollowedResult
     from analyzer.structure.live import LiveIterations
     from analyzer.trace.chosen import Choice
 
@@ -32,30 +33,17 @@ class Watched:
     looks: int = 0
 
 
-def follow(session: Session, file: str, choice: Choice | None, *, as_json: bool) -> None:
-    """Look at a run until it ends. Raises TracelibError."""
+def follow(session: Session, file: str, choice: Choice | None) -> FollowedResult:
+    """Look at a run until it ends, and report each loop at once. Raises TracelibError."""
+    from analyzer.results.structure import FollowedResult
 
     def tell(number: int, now: LiveIterations) -> bool:
-        if not as_json:
-            session.say(sentence(number, now))
+        session.report(sentence(number, now))
         return True
 
     watched = watch(session, file, choice, tell)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    if as_json:
-        loops = [
-            {
-                "loop": number, "at_s": one.until_ns / 1e9, "begin_s": one.begin_ns / 1e9,
-                "period_s": one.period_ns / 1e9, "body": one.body, "running": one.is_running,
-                "inside": [{"passes": passes, "period_s": period / 1e9} for passes, period in one.inside],
-            }
-            for number, one in enumerate(watched.loops, 1)
-        ]  # fmt: skip
-        session.print_json({"file": file, "loops": loops, "looks": watched.looks, "peak_memory_bytes": peak})
-        return
-    if not watched.loops:
-        session.say(f"{file}: no iterations were found")
-    session.say(f"The run has ended. {units.plural(watched.looks, 'look')}, {units.size(peak)} of memory at most")
+    return FollowedResult(file, tuple(watched.loops), watched.looks, peak)
 
 
 def watch(session: Session, file: str, choice: Choice | None, take: Callable[[int, LiveIterations], bool]) -> Watched:

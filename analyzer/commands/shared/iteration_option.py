@@ -11,25 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from analyzer.results.open_part import ITERATION_REGION, IterationChoice, iterations_in, iterations_of, open_part
-from analyzer.results.open_part import chosen_loop as wanted_loop
-from analyzer.results.open_part import chosen_windows as wanted_windows
+from analyzer.results.open_part import ITERATION_REGION, IterationChoice, open_part
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
     from analyzer.commands.shared.session import Session
     from analyzer.trace import Trace
-
-__all__ = [
-    "iteration_option",
-    "iteration_options",
-    "iterations_in",
-    "iterations_of",
-    "loop_option",
-    "open_wanted",
-    "opened",
-    "wanted_loop",
-    "wanted_windows",
-]
 
 
 class _Numbers(click.ParamType):

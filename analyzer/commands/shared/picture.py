@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from analyzer.commands.shared.outputs import check_writable
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
+from analyzer.results.output_files import check_writable
 
 if TYPE_CHECKING:  # numpy takes as long to import as click
     from analyzer.metrics.profile import Profile

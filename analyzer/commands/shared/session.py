@@ -99,6 +99,11 @@ class Session:
         if self.speaks and not self.quiet:
             _write(text)
 
+    def report(self, text: str) -> None:
+        """Print a line while a command still works, unless it prints JSON at its end."""
+        if not self.as_json:
+            self.say(text)
+
     def mention(self, lines: Iterable[str]) -> None:
         """Write lines on standard error, by one process, unless the user asked for silence."""
         if self.speaks and not self.quiet:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.atomic_file import temporary_name
-from analyzer.commands.shared.outputs import check_writable, output_base
 from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 from analyzer.parallel import Team
+from analyzer.results.output_files import check_writable, output_base
 from analyzer.signal_handling import discard
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
