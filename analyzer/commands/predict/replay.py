@@ -96,7 +96,7 @@ def replay_command(
                 session.team,
                 configuration=configuration,
                 repeat=repeat,
-                by_place=by_place,
+                by_place=by_place is not None,
                 times=bool(output),
                 transfers=(output or "").endswith(".prv"),
                 share=distribution.of if distribution else None,
