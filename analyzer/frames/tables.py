@@ -8,7 +8,7 @@ from html import escape
 from typing import Protocol, runtime_checkable
 
 from analyzer.arguments import Seconds, checks_arguments
-from analyzer.frames import events, findings
+from analyzer.frames import computed_tables, events
 from analyzer.frames.blocks import NS, Block
 from analyzer.frames.table import Table
 from analyzer.frames.where import Where
@@ -21,9 +21,9 @@ TABLES: dict[str, tuple[str, Reader]] = {
     "calls": ("Every MPI call of every rank.", events.calls),
     "messages": ("Every message, by the rank that sent it.", events.messages),
     "regions": ("Every time that a thread was in a region of the program, with its parameters.", events.regions),
-    "iterations": ("Every iteration of the main loop on every rank.", findings.iterations),
-    "waits": ("Every wait state, and who caused it.", findings.waits),
-    "places": ("What calls cost, by rank and place in the program; of the whole run.", findings.places),
+    "iterations": ("Every iteration of the main loop on every rank.", computed_tables.iterations),
+    "waits": ("Every wait state, and who caused it.", computed_tables.waits),
+    "places": ("What calls cost, by rank and place in the program; of the whole run.", computed_tables.places),
 }
 """Sentence that says what a row is, and the reader of rows that begin in [begin, end) ns, by name of the table."""
 

@@ -10,10 +10,10 @@ from typing import Annotated, Any, TypedDict
 
 from analyzer.arguments import Count, Factor, Natural, Range
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import MachineConfiguration
 from analyzer.machine.description import Machine
 from analyzer.machine.options import MachineOverrides, changed, read_machine
 from analyzer.machine.parameters import MB, parameter, value_of
+from analyzer.machine.read_cfg import MachineConfiguration
 from analyzer.results.machine_choice import MachineChoice
 from analyzer.results.open_part import IterationChoice
 from analyzer.trace.at_places import PlaceChoice

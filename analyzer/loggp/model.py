@@ -20,7 +20,7 @@ import numpy as np
 from analyzer.atomic_file import whole_file
 from analyzer.errors import TracelibError
 from analyzer.in_notebook import InNotebook
-from analyzer.loggp.lines import CostLine
+from analyzer.loggp.line_fit import CostLine
 
 FORMAT = "tracelib-loggp"
 VERSION = 2

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from analyzer.loggp.lines import CostLine
+from analyzer.loggp.line_fit import CostLine
 from analyzer.loggp.model import LinePiece, LoOgGP, SizeInterval
 from analyzer.loggp.observed import BoundedEstimate, MessageWay, SizeClass
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from analyzer.errors import TracelibError
 from analyzer.machine.description import COLLECTIVE_NAMES, CollectiveModel
-from analyzer.machine.toml import collective_model
+from analyzer.machine.read_toml import collective_model
 
 _EXPECTED = (
     "expected OPERATION MODEL SIZE MODEL SIZE CONTENTION, Machine globalop: MACHINE OPERATION MODEL SIZE MODEL SIZE, "

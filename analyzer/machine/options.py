@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.errors import TracelibError, about
-from analyzer.machine.cfg import CfgModule, MachineConfiguration, read_cfg
 from analyzer.machine.description import DIALECTS, Machine, Network, Node
 from analyzer.machine.fields import each_once
-from analyzer.machine.toml import read_toml
+from analyzer.machine.read_cfg import CfgModule, MachineConfiguration, read_cfg
+from analyzer.machine.read_toml import read_toml
 from tracelib.schema import REGION_TYPE
 
 _HINT = "a [[module]] has value and ratio, and type unless it is for a region"

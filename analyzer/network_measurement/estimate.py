@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from analyzer.errors import TracelibError
-from analyzer.loggp.lines import fit_line, left_out
+from analyzer.loggp.line_fit import fit_line, left_out
 from analyzer.loggp.model import LinePiece, LoOgGP, SizeInterval
 from analyzer.network_measurement.intervals.changepoint import ChangePoint, misfit, significance, significant_pieces
 from analyzer.network_measurement.intervals.detectors import DETECTORS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.loggp.lines import fit_line
+from analyzer.loggp.line_fit import fit_line
 from analyzer.loggp.model import LoOgGP
 from analyzer.network_measurement.sample import SizeCurve, SizeCurves
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.loggp.lines import student
+from analyzer.loggp.line_fit import student
 from analyzer.network_measurement.neighbourhood import neighbours
 from analyzer.network_measurement.options import RULES, TYPICAL
 from analyzer.network_measurement.repetitions import groups, mean_and_variance, running_median, typical

@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from analyzer.loggp.lines import CostLine
+from analyzer.loggp.line_fit import CostLine
 from analyzer.loggp.model import SizeInterval
 from analyzer.network_measurement.estimate import LineErrors, LinkEstimate, PairModel
 from analyzer.network_measurement.intervals.joined_intervals import is_unknown

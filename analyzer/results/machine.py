@@ -10,11 +10,11 @@ from typing import Any
 
 from rich.console import Console
 
-from analyzer.machine.cfg import MachineConfiguration
-from analyzer.machine.cfg_text import crashes_dimemas
 from analyzer.machine.description import AS_CALLS, Machine
 from analyzer.machine.options import modules_text
-from analyzer.machine.toml_text import machine_text
+from analyzer.machine.read_cfg import MachineConfiguration
+from analyzer.machine.write_cfg import crashes_dimemas
+from analyzer.machine.write_toml import machine_text
 from analyzer.results.result import Result, print_lines
 
 

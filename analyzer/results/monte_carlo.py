@@ -15,7 +15,7 @@ from analyzer.efficiency.ideal import not_whole
 from analyzer.errors import TracelibError
 from analyzer.machine.description import ExponentialNumber, GaussianNumber, Machine, UniformNumber
 from analyzer.machine.parameters import vary
-from analyzer.machine.toml_text import machine_text
+from analyzer.machine.write_toml import machine_text
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.montecarlo.distribution import LATIN, VariedParameter, points, varied
 from analyzer.montecarlo.replay_jobs import WorkerInput

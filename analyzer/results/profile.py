@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rich.console import Console
 
-from analyzer.machine.cfg import MachineConfiguration
+from analyzer.machine.read_cfg import MachineConfiguration
 from analyzer.metrics.parallelism import Parallelism, at_places, parallelism
 from analyzer.operations.bursts import is_any_measured
 from analyzer.operations.program import program_of

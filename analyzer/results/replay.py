@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rich.console import Console
 
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import MachineConfiguration
+from analyzer.machine.read_cfg import MachineConfiguration
 from analyzer.operations.program import program_of
 from analyzer.parallel import Team
 from analyzer.program.model import Program, has_ports

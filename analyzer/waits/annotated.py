@@ -11,7 +11,7 @@ from analyzer.trace import EVENT, Trace
 from analyzer.trace.annotated import Annotated
 from analyzer.trace.paraver import EventType
 from analyzer.waits.kinds import LABELS
-from analyzer.waits.messages import append_by_window
+from analyzer.waits.message_candidates import append_by_window
 from analyzer.waits.threads import Lanes
 from analyzer.waits.wait_states import WaitSearch
 

@@ -13,7 +13,7 @@ from analyzer.pairing.nonblocking_collectives import nonblocking_collectives, pe
 from analyzer.parallel import Team
 from analyzer.trace import Trace
 from analyzer.waits.kinds import WAIT, WaitKind
-from analyzer.waits.messages import CANDIDATE
+from analyzer.waits.message_candidates import CANDIDATE
 from analyzer.waits.one_sided import fences
 from analyzer.waits.synchronization import MEMBER, MESSAGE, SYNC
 from analyzer.waits.threads import Lanes

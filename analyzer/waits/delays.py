@@ -29,7 +29,7 @@ from analyzer.columns.rows import Rows, rows_to_first
 from analyzer.columns.spill import Spill
 from analyzer.trace import Trace
 from analyzer.waits.kinds import length
-from analyzer.waits.messages import append_by_window
+from analyzer.waits.message_candidates import append_by_window
 from analyzer.waits.region_paths import PathChanges, RegionPaths
 from analyzer.waits.segments import Segments
 from analyzer.waits.synchronization import QUESTION, SYNC, LastSyncs

@@ -17,7 +17,7 @@ from analyzer.pairing.requests import gather_blocks
 from analyzer.parallel import Team
 from analyzer.trace import ACCESS, CALL, Losses, Objects, Trace
 from analyzer.waits.kinds import WaitKind
-from analyzer.waits.messages import CANDIDATE
+from analyzer.waits.message_candidates import CANDIDATE
 from analyzer.waits.threads import Lanes
 from tracelib.schema.procedures import FENCES, base_name
 

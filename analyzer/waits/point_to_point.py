@@ -19,7 +19,7 @@ from analyzer.pairing.requests import Handed
 from analyzer.parallel import Team
 from analyzer.trace import CALL, REQUEST, Trace, TracerTime
 from analyzer.waits.kinds import WAIT, WaitKind
-from analyzer.waits.messages import CANDIDATE
+from analyzer.waits.message_candidates import CANDIDATE
 from analyzer.waits.threads import Lanes
 from tracelib.schema.procedures import (
     ARRIVED,

@@ -13,7 +13,7 @@ from analyzer.columns.arrays import Sorted
 from analyzer.columns.spill import Spill
 from analyzer.pairing.parts import Pieces
 from analyzer.trace import Trace
-from analyzer.waits.messages import append_by_window, some_messages
+from analyzer.waits.message_candidates import append_by_window, some_messages
 from analyzer.waits.threads import Lanes
 from tracelib.schema.procedures import INIT, base_name
 

@@ -17,7 +17,7 @@ from analyzer.parallel import Team
 from analyzer.trace import Trace
 from analyzer.waits.collective import collective_waits, fence_waits, nonblocking_candidates, persistent_candidates
 from analyzer.waits.kinds import WAIT
-from analyzer.waits.messages import CANDIDATE, add_messages, append_by_window
+from analyzer.waits.message_candidates import CANDIDATE, add_messages, append_by_window
 from analyzer.waits.one_sided import one_sided_candidates
 from analyzer.waits.point_to_point import BEGIN_SENDS, message_waits, partitioned_candidates
 from analyzer.waits.synchronization import SYNC, add_syncs_of_calls

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from analyzer.machine.cfg import CfgModule
+from analyzer.machine.read_cfg import CfgModule
 from analyzer.operations.region_events import region_of_each
 from analyzer.program.model import Program, rewritten
 from analyzer.program.operation import OperationKind

@@ -7,7 +7,7 @@ import pandas
 import pytest
 from paths import ROOT
 
-from analyzer.loggp.lines import CostLine as Straight
+from analyzer.loggp.line_fit import CostLine as Straight
 from analyzer.loggp.model import LoOgGP, SizeInterval
 from analyzer.network_measurement.collectives import read_compared
 from benchmarks.studies.broadcasts import DATA, HEAD, KEPT, frame_of, lines_of, refined_sizes

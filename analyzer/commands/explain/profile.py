@@ -15,7 +15,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.results.output_files import check_writable, output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.machine.cfg import MachineConfiguration
+    from analyzer.machine.read_cfg import MachineConfiguration
     from analyzer.trace.at_places import PlaceChoice
 
 _BINS = 1000

@@ -18,8 +18,8 @@ from analyzer.errors import TracelibError
 from analyzer.results.output_files import check_replaceable, files_read, output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.machine.cfg import MachineConfiguration
     from analyzer.machine.description import Machine
+    from analyzer.machine.read_cfg import MachineConfiguration
     from analyzer.montecarlo.fit import FoundMachine
     from analyzer.results.monte_carlo import Draw, Traced
 
@@ -114,7 +114,7 @@ def _checked(runs: list[Traced], output: str, force: bool) -> Path:
 
 def _write(found: FoundMachine, machine: Machine, files: tuple[str, ...], base: Path) -> list[Path]:
     from analyzer.machine.parameters import vary
-    from analyzer.machine.toml_text import machine_text
+    from analyzer.machine.write_toml import machine_text
     from analyzer.report.pictures.distributions import draw_fit
 
     names = [of.name for of in found.samples.varied]

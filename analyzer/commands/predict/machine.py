@@ -15,7 +15,7 @@ from analyzer.commands.shared.session import Session
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.machine.cfg import MachineConfiguration
+    from analyzer.machine.read_cfg import MachineConfiguration
 
 
 class _Ranks(click.ParamType):
@@ -72,7 +72,7 @@ def _write(
     session: Session,
 ) -> list[Path]:
     """Write the machine, by one process alone, which returns the files."""
-    from analyzer.machine.cfg_text import cfg_text
+    from analyzer.machine.write_cfg import cfg_text
     from analyzer.results.machine import eager_limit
 
     if not session.speaks:

@@ -18,7 +18,7 @@ from analyzer.errors import TracelibError
 from analyzer.results.output_files import check_replaceable, files_read, output_base
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.machine.cfg import MachineConfiguration
+    from analyzer.machine.read_cfg import MachineConfiguration
     from analyzer.montecarlo.samples import MachineSamples
     from analyzer.results.monte_carlo import Draw, Traced
 

@@ -18,7 +18,7 @@ from analyzer.commands.shared.write_prediction import write_prediction
 from analyzer.errors import TracelibError
 
 if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help does not wait for it
-    from analyzer.machine.cfg import MachineConfiguration
+    from analyzer.machine.read_cfg import MachineConfiguration
 
 
 @command(

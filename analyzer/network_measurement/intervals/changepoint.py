@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import fdtrc
 
-from analyzer.loggp.lines import misfits
+from analyzer.loggp.line_fit import misfits
 from analyzer.network_measurement.roughness import noise
 from analyzer.network_measurement.sample import SizeCurve, SizeCurves
 

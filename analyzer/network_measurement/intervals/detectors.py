@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from analyzer.loggp.lines import misfits
+from analyzer.loggp.line_fit import misfits
 from analyzer.network_measurement import neighbourhood
 from analyzer.network_measurement.intervals.changepoint import changepoints
 from analyzer.network_measurement.intervals.clustering import SizeClusters, clustered

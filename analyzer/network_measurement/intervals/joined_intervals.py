@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.loggp.lines import CostLine, fit_line, misfits
+from analyzer.loggp.line_fit import CostLine, fit_line, misfits
 from analyzer.network_measurement.intervals.changepoint import misfit
 from analyzer.network_measurement.roughness import noise
 from analyzer.network_measurement.sample import SizeCurve, SizeCurves

@@ -14,7 +14,7 @@ from analyzer.errors import TracelibError
 from analyzer.recording.rank_file.clock import Pieces
 from analyzer.recording.rank_file.file import RankFile
 from analyzer.recording.rank_file.thread_table import ThreadTable
-from analyzer.recording.run.alignment import Alignment, ClockSource, Reading, fit_clocks
+from analyzer.recording.run.clock_alignment import Alignment, ClockSource, Reading, fit_clocks
 from analyzer.recording.run.rank_files import RunFiles
 
 Tables = Mapping[int, Mapping[str, ThreadTable]]

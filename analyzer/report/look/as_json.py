@@ -14,7 +14,7 @@ from analyzer.metrics.collectives import CollectiveTotals
 from analyzer.metrics.messages import Messages
 from analyzer.metrics.profile import Profile
 from analyzer.metrics.regions import RegionProfile
-from analyzer.report.look.findings import findings_json
+from analyzer.report.look.finding_sentences import findings_json
 from analyzer.report.look.measurements import counters_json, ipc_json, measuring_json, samples_json, system_json
 from analyzer.report.look.program_parts import iterations_json, places_json
 from analyzer.report.look.summary import Summary

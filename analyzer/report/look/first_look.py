@@ -13,7 +13,7 @@ from rich.text import Text
 
 from analyzer.report.hot import sentence as computing_line
 from analyzer.report.look import measurements, program_parts, sentences, tables
-from analyzer.report.look.findings import findings_lines, overlap_note
+from analyzer.report.look.finding_sentences import findings_lines, overlap_note
 from analyzer.report.look.measurements import measuring_lines
 from analyzer.report.look.program_parts import iterations_lines
 from analyzer.report.look.summary import Summary

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from analyzer.report.look.findings import findings_lines, overlap_note
+from analyzer.report.look.finding_sentences import findings_lines, overlap_note
 from analyzer.report.look.sentences import communication_efficiency, load_balance, parallel_efficiency
 from analyzer.report.page.gather import PageRun
 from analyzer.report.page.sections import PageSection, sections

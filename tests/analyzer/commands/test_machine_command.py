@@ -7,8 +7,6 @@ import pytest
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import read_cfg
-from analyzer.machine.cfg_text import cfg_text, crashes_dimemas
 from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     CollectiveModel,
@@ -21,6 +19,8 @@ from analyzer.machine.description import (
     simple_collectives,
 )
 from analyzer.machine.options import read_machine
+from analyzer.machine.read_cfg import read_cfg
+from analyzer.machine.write_cfg import cfg_text, crashes_dimemas
 
 CFG = """#DIMEMAS_CONFIGURATION
 "wide area network information" {"", 2, 0, 4, 0, 10.0, 1};;

@@ -21,7 +21,7 @@ from analyzer.findings import LEAST, MOST, Certainty, FindingKind, largest_findi
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
 from analyzer.report.look.as_json import summary_json
-from analyzer.report.look.findings import NOTHING, findings, findings_lines, overlap_note
+from analyzer.report.look.finding_sentences import NOTHING, findings, findings_lines, overlap_note
 from analyzer.report.look.first_look import print_look
 from analyzer.report.look.summary import summarize
 from analyzer.report.words import units

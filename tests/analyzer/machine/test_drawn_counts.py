@@ -7,11 +7,11 @@ import pytest
 from random_replays import BYTE_A_NS
 
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.description import CpuScheduling, ExponentialNumber, GaussianNumber, Network, Node, UniformNumber
 from analyzer.machine.drawn_numbers import with_counts
 from analyzer.machine.parameters import PARAMETERS, vary
-from analyzer.machine.toml import machine_of
+from analyzer.machine.read_toml import machine_of
+from analyzer.machine.write_cfg import cfg_text
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay import Machine, simulate

@@ -5,9 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import CfgModule, read_cfg
 from analyzer.machine.cfg_collectives import read_collectives
-from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.description import (
     SPIN,
     TABLE_9,
@@ -25,7 +23,9 @@ from analyzer.machine.description import (
     simple_collectives,
 )
 from analyzer.machine.policies import POLICIES, options_of, policy_of
-from analyzer.machine.toml import machine_of, read_toml
+from analyzer.machine.read_cfg import CfgModule, read_cfg
+from analyzer.machine.read_toml import machine_of, read_toml
+from analyzer.machine.write_cfg import cfg_text
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationKind, operations
 from analyzer.replay.simulate import simulate

@@ -3,10 +3,10 @@
 import pytest
 
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import read_cfg
-from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.description import FileSystem, GaussianNumber, Machine, UniformNumber
-from analyzer.machine.toml import machine_of
+from analyzer.machine.read_cfg import read_cfg
+from analyzer.machine.read_toml import machine_of
+from analyzer.machine.write_cfg import cfg_text
 
 NODE = """#DIMEMAS_CONFIGURATION
 "environment information" {"", 0, "", 1, 0.0, 0, 1};;

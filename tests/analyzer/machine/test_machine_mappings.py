@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import read_cfg
-from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.description import Network, Node
-from analyzer.machine.toml import machine_of, read_toml
-from analyzer.machine.toml_text import machine_text
+from analyzer.machine.read_cfg import read_cfg
+from analyzer.machine.read_toml import machine_of, read_toml
+from analyzer.machine.write_cfg import cfg_text
+from analyzer.machine.write_toml import machine_text
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationKind, operations
 from analyzer.replay import Machine, simulate

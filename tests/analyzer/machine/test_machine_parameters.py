@@ -22,7 +22,7 @@ from analyzer.machine.description import (
 )
 from analyzer.machine.parameters import _TABLES, PARAMETERS, parameter, setting_of, value_of, vary
 from analyzer.machine.policies import POLICIES, options_of, policy_of
-from analyzer.machine.toml import machine_of
+from analyzer.machine.read_toml import machine_of
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.simulate import simulate

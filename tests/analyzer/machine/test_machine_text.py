@@ -25,8 +25,8 @@ from analyzer.machine.description import (
     UniformNumber,
 )
 from analyzer.machine.policies import POLICIES, options_of, policy_of
-from analyzer.machine.toml import TABLES, machine_of
-from analyzer.machine.toml_text import machine_text
+from analyzer.machine.read_toml import TABLES, machine_of
+from analyzer.machine.write_toml import machine_text
 
 number = st.just(0.0) | st.floats(1e-9, 1e6)
 whole = st.integers(0, 9)

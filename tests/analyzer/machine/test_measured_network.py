@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from analyzer.loggp.lines import CostLine
+from analyzer.loggp.line_fit import CostLine
 from analyzer.loggp.model import LoOgGP, SizeInterval
 from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.measured_network import costs_of
-from analyzer.machine.toml import read_toml
+from analyzer.machine.read_toml import read_toml
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationFlag, OperationKind, operations
 from analyzer.replay.simulate import simulate

@@ -16,7 +16,7 @@ from patience import patient
 from planted import exchange, predicted
 
 from analyzer.cli import main
-from analyzer.machine.toml import read_toml
+from analyzer.machine.read_toml import read_toml
 from analyzer.montecarlo.region import ParameterKnowledge, region
 
 THERE = "[network]\nbandwidth_mb = 200\n[node]\nlatency_us = 8\nlinks_in = 1\nlinks_out = 1\n"

@@ -14,7 +14,7 @@ from synthetic_net import KB, LARGE, LARGE_SIZES, SMALL, SMALL_SIZES, US, Networ
 from analyzer.cli import main
 from analyzer.errors import TracelibError
 from analyzer.experiments.external_data import network_columns
-from analyzer.loggp.lines import CostLine, fit_line, left_out
+from analyzer.loggp.line_fit import CostLine, fit_line, left_out
 from analyzer.loggp.model import LoOgGP, SizeInterval
 from analyzer.network_measurement.estimate import estimate
 from analyzer.network_measurement.options import EstimateOptions

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_net import LARGE, LARGE_CHANGES, LARGE_SIZES, SMALL, SMALL_CHANGES, SMALL_SIZES, measured
 
-from analyzer.loggp.lines import misfits
+from analyzer.loggp.line_fit import misfits
 from analyzer.network_measurement.estimate import estimate, estimates
 from analyzer.network_measurement.intervals.changepoint import changepoints, misfit, pieces, significance
 from analyzer.network_measurement.intervals.detectors import fractures, netgauge

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_net import Network, measured
 
-from analyzer.loggp.lines import CostLine
+from analyzer.loggp.line_fit import CostLine
 from analyzer.network_measurement.estimate import estimate
 from analyzer.network_measurement.intervals.joined_intervals import NARROW, determined, is_unknown
 from analyzer.network_measurement.options import DEFAULTS

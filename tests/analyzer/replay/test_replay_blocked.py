@@ -12,12 +12,12 @@ from synthetic import call, write_run
 from analyzer.cli import main
 from analyzer.efficiency.ideal import ideal_replay
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import read_cfg
-from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.description import AS_CALLS
 from analyzer.machine.parameters import vary
-from analyzer.machine.toml import machine_of, read_toml
-from analyzer.machine.toml_text import machine_text
+from analyzer.machine.read_cfg import read_cfg
+from analyzer.machine.read_toml import machine_of, read_toml
+from analyzer.machine.write_cfg import cfg_text
+from analyzer.machine.write_toml import machine_text
 from analyzer.metrics.eager import shown_eager_limit
 from analyzer.metrics.unrecorded import unrecorded
 from analyzer.parallel import Team

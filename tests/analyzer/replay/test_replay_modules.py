@@ -6,9 +6,9 @@ import pytest
 
 from analyzer.cli import main
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import CfgModule
-from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.options import read_machine
+from analyzer.machine.read_cfg import CfgModule
+from analyzer.machine.write_cfg import cfg_text
 from analyzer.program.model import Program
 from analyzer.program.operation import OperationKind, operations
 from analyzer.replay import Machine, simulate

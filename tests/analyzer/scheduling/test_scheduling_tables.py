@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.cli import main
-from analyzer.loggp.lines import fit_line
+from analyzer.loggp.line_fit import fit_line
 from analyzer.machine.description import Machine, Network, Node
 from analyzer.machine.policies import policy_of
 from analyzer.program.model import Program

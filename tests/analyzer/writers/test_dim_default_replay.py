@@ -15,8 +15,8 @@ from synthetic import WORLD, call, request, write_run
 
 import analyzer
 from analyzer.cli import main
-from analyzer.machine.cfg_text import cfg_text
 from analyzer.machine.description import Network, Node
+from analyzer.machine.write_cfg import cfg_text
 from analyzer.metrics.eager import LEAST_EAGER
 from analyzer.opening import open_trace
 from analyzer.parallel import Team

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.recording.run.alignment import ClockSource, Reading, fit_clocks, useful_readings
+from analyzer.recording.run.clock_alignment import ClockSource, Reading, fit_clocks, useful_readings
 
 
 def source(rank=0, boot="a", namespace=0, tsc=True, start=0, realtime=10**18, last=0, written=0, pairs=(), readings=()):

@@ -16,7 +16,7 @@ from uneven_runs import Ranks, iterative, written
 from analyzer.cli import main
 from analyzer.opening import open_trace
 from analyzer.parallel import Team
-from analyzer.report.look.findings import findings_lines
+from analyzer.report.look.finding_sentences import findings_lines
 from analyzer.report.look.measurements import counter_format
 from analyzer.report.look.summary import summarize
 from benchmarks.halo import write_halo

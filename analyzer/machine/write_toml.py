@@ -24,7 +24,7 @@ from analyzer.machine.description import (
 )
 from analyzer.machine.fields import scaled
 from analyzer.machine.policies import POLICIES, options_of
-from analyzer.machine.toml import MODELS, SIZES, TABLES
+from analyzer.machine.read_toml import MODELS, SIZES, TABLES
 
 _LAW_NAMES: dict[type, str] = {law: name for name, law in LAWS.items()}
 _MODEL_NAMES = {model: name for name, model in MODELS.items()}

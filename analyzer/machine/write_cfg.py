@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from analyzer.errors import TracelibError
-from analyzer.machine.cfg import CfgModule, inverse
 from analyzer.machine.description import (
     COLLECTIVE_NAMES,
     CollectiveModel,
@@ -18,7 +17,8 @@ from analyzer.machine.description import (
     PhaseSize,
 )
 from analyzer.machine.drawn_numbers import OF_NODE
-from analyzer.machine.toml import MODELS, SIZES
+from analyzer.machine.read_cfg import CfgModule, inverse
+from analyzer.machine.read_toml import MODELS, SIZES
 
 _PREDEFINED = {"fill": "FILL_NODES", "round-robin": "INTERLEAVED"}
 _GROWTH = {1: PhaseModel.CONSTANT, 2: PhaseModel.LINEAR, 3: PhaseModel.LOG}
