@@ -101,7 +101,7 @@ class _Ranks(click.ParamType):
     cls=Option,
     old=("--loop",),
     show_default="until they are precise",
-    help="Number of rows of each size.",
+    help="Number of measurements (rows) of each size.",
 )
 @click.option(
     "-s",
@@ -111,7 +111,7 @@ class _Ranks(click.ParamType):
     show_default=True,
     cls=Option,
     rare=True,
-    help="Number of warm-up rows of each size.",
+    help="Number of first measurements of each size that do not count.",
 )
 @click.option(
     "--precision",

@@ -34,7 +34,10 @@ _STUDY_NODES = 7
 )
 @click.argument("log", type=click.Path(), required=False)
 @click.option(
-    "--nodes", type=click.IntRange(1), metavar="N", help="Number of nodes of the machine (of a log: processors)."
+    "--nodes",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of nodes of the machine; with LOG, number of its processors.",
 )
 @click.option(
     "--policy",
@@ -61,7 +64,7 @@ _STUDY_NODES = 7
     type=click.Path(),
     metavar="FILE",
     show_default="HPL",
-    help="Table of the predicted runs (.csv): nodes, run_s, MODEL, ...",
+    help="Table (.csv) of measured runs: columns nodes, run_s, and one with the predictions of each model.",
 )
 @click.option(
     "--model",
@@ -69,7 +72,7 @@ _STUDY_NODES = 7
     type=click.Path(),
     multiple=True,
     metavar="MODEL",
-    help="Stored model that predicts run times from the other columns.",
+    help="Stored model that predicts run times from the parameters in --runs.",
 )
 @rare_option(
     "--share",

@@ -48,7 +48,7 @@ def _check(session: Session, form: str, tables: tuple[str, ...], in_iterations: 
     "--iterations",
     "in_iterations",
     is_flag=True,
-    help="Parquet: add a table of iterations, and a column of their numbers to the others.",
+    help="Parquet: add a table of iterations, and to the other tables a column with the number of the iteration.",
 )
 def export_command(
     session: Session,

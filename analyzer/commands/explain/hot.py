@@ -57,8 +57,8 @@ def hot_command(
     speedscope: str | None,
     force: bool,
 ) -> Result:
-    """Print the functions in which FILE computes, with their share, and how
-    unevenly the ranks do.
+    """Print the functions in which FILE computes, the share of the computing time that each takes, and how unevenly
+    it is spread over the ranks.
 
     This needs samples: tracelib run --sample 10ms -- mpirun -n 4 ./app. Without
     them it prints between which calls the run computes. --iteration holds for

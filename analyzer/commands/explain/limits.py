@@ -36,8 +36,8 @@ def limits_command(
     Each FILE is replayed on a machine: without the costs of the network, with latency only, with bandwidth only, with
     both, and with contention for buses and links as well. With several FILEs, the speedup is relative to the first.
 
-    Without a machine, that of the first run is used, as its messages show it (analyze loggp), or an ideal one if they
-    do not show it.
+    Without a machine, latency and bandwidth are taken from the messages of the first run (see analyze loggp). If the
+    messages do not show them, the machine is ideal.
     """
     from analyzer.results.limits import LimitsResult, compute_run
 

@@ -56,8 +56,8 @@ def profile_command(
     draw them (NAME.profile.png).
 
     With --machine or any other option of a machine, the profile is that of a replay on this machine. It then also
-    shows the messages that wait for links and buses. With --by place, the threads in calls are counted by place, for
-    the ten places that take most time; with --place for such places only.
+    shows the messages that wait for links and buses. With --by place, threads in calls are also counted by place, for
+    the ten places with the longest time in calls. --place counts only calls at matching places.
     """
     from analyzer.report.profile import write_series
     from analyzer.results.profile import compute

@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
     "names",
     multiple=True,
     metavar="NAME|FILE",
-    help="Draw states, or a view by its name in analyze views or its .toml file.",
+    help="Draw this: states, the name of a view of analyze views, or its .toml file.",
 )
 @rare_option("--cfg", type=click.Path(), metavar="FILE", help="Draw the windows of this Paraver .cfg file, too.")
 @click.option("--print", "as_text", is_flag=True, help="Print the numbers of the view, and open no browser.")

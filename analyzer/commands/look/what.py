@@ -66,10 +66,9 @@ def what_command(session: Session, trace: Trace, rank: int | None, at: int, arou
     it is in and from where, the calls before and after, its regions, and the
     messages and requests that are on their way.
 
-    Without --rank it prints a line for each rank. With --iteration, T counts from
-    when the first rank begins this iteration, or the first of several. --picture
-    draws what all ranks do while the calls in the table last, or without --rank
-    in a twentieth of the run.
+    Without --rank it prints a line for each rank. With --iteration, --at counts from the time when the first rank
+    begins this iteration (of several, the first). --picture draws all ranks for as long as the calls in the table
+    last; without --rank, for a twentieth of the run.
     """
     from analyzer.results.moment import check_moment, compute
 

@@ -163,7 +163,7 @@ class CountsType(click.ParamType):
     type=click.Choice(_WEIGHTINGS),
     default=_WEIGHTINGS[0],
     show_default=True,
-    help="Errors that --terms makes small: relative to expected or measured values, or ordinary.",
+    help="Errors that the fit of --terms minimises: relative to the expected value (relative) or to the measured one (measured), or absolute (ordinary).",
 )
 @rare_option("--non-negative", is_flag=True, help="With --terms: allow no negative coefficient.")
 @rare_option("--physical", is_flag=True, help="With --terms: allow no negative value, also at 4 times the parameters.")
@@ -249,8 +249,8 @@ def fit_command(
     --formula, the coefficients of one formula are found.
 
     A prediction is what all likely models together expect. Its interval holds the expected value with 95 %
-    probability. MODEL is the NAME.model.json of an earlier fit: it predicts without the table that it was fitted to.
-    With another TABLE, it predicts each row of that.
+    probability. MODEL is the NAME.model.json of an earlier fit: it predicts without TABLE. If a TABLE is named too,
+    the model predicts each of its rows.
 
     RUNs are traced runs of one program at three or more numbers of ranks, or sizes. Every MPI call by its place,
     region and cluster of bursts is modelled by itself. Those whose share of the run grows most are named first.

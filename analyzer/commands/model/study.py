@@ -34,7 +34,11 @@ _BOOK, _TABLE, _PICTURE = "shots.jsonl", "results.csv", "results.png"
 @click.option(
     "-n", "--samples", type=click.IntRange(1), metavar="N", show_default="as STUDY.toml says", help="Number of shots."
 )
-@click.option("--until", metavar="PERCENT", help="End when the mean of each output is known to this error, such as 1%.")
+@click.option(
+    "--until",
+    metavar="PERCENT",
+    help="End when half the 95 % confidence interval of each output's mean is at most this share of the mean, such as 1%.",
+)
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the random numbers.")
 @click.option(
     "--hosts",

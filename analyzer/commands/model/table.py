@@ -73,7 +73,7 @@ class Names(click.ParamType):
     "--by",
     type=LazyChoice("analyzer.experiments.groupings", "KINDS"),
     multiple=True,
-    help="Make a row for each kind of time.",
+    help="Make a row for each MPI procedure (call), region, place or cluster.",
 )
 @click.option(
     "--set",
@@ -164,10 +164,10 @@ def table_command(
 ) -> Result | None:
     """Make one table of several experiments, for models to be fitted to.
 
-    INPUT is a run, or a table (.csv, .parquet, TIA's .xml). Of a run, each row is an execution of a region that the
-    program marked: rank, times, counters, parameters. With --by, no marks are needed: each row is the time of a run in
-    one MPI procedure (call) or in the calls of one place in the program (place), with the computation before these
-    calls; in one region (region); or in computations that are alike (cluster).
+    INPUT is a run, or a table (.csv, .parquet, TIA's .xml). A run gives one row for each execution of a region that
+    the program marked, with rank, times, counters and parameters. With --by, no marks are needed: each row is the
+    time of a run in one MPI procedure (call) or in the calls of one place in the program (place), with the
+    computation before these calls; in one region (region); or in computations that are alike (cluster).
 
     Columns that not all inputs have are left out.
     """

@@ -138,7 +138,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     default=DEFAULTS.threshold,
     show_default=True,
     metavar="SHARE",
-    help="thesis: smallest distance of clusters.",
+    help="thesis: smallest distance between centres of clusters, as a share of the largest possible distance.",
 )
 @rare_option(
     "--factor",

@@ -39,7 +39,7 @@ _JOURNAL = ".samples.jsonl"
 @click.option(
     "--until",
     metavar="PERCENT",
-    help="Draw machines until the mean time of each RUN is known to this error, such as 1%.",
+    help="Draw machines until half the 95 % confidence interval of each RUN's mean time is at most this share of the mean, such as 1%.",
 )
 @machine_options
 @output_options("Write a picture of each run (NAME.png), and the samples to go on from.")
@@ -55,8 +55,8 @@ def monte_carlo(
     """Replay RUNs on machines drawn at random. Print how the predicted times spread, and which parameters they depend
     on.
 
-    Random values in the machine's file are drawn anew for each machine as well, at each use. The predicted time is
-    that from the end of MPI_Init to the begin of MPI_Finalize.
+    Random values in the machine's file are drawn at each use within a replay, with another seed for each machine. The
+    predicted time is that from the end of MPI_Init to the begin of MPI_Finalize.
 
     --until ends the study when half the 95 % confidence interval of each mean time is small enough. --samples is then
     the upper limit (by default 10000).
