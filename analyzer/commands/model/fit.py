@@ -163,7 +163,8 @@ class CountsType(click.ParamType):
     type=click.Choice(_WEIGHTINGS),
     default=_WEIGHTINGS[0],
     show_default=True,
-    help="Errors that the fit of --terms minimises: relative to the expected value (relative) or to the measured one (measured), or absolute (ordinary).",
+    help="Errors that the fit of --terms minimises: relative to the expected value (relative) or to the measured one "
+    "(measured), or absolute (ordinary).",
 )
 @rare_option("--non-negative", is_flag=True, help="With --terms: allow no negative coefficient.")
 @rare_option("--physical", is_flag=True, help="With --terms: allow no negative value, also at 4 times the parameters.")

@@ -37,7 +37,7 @@ _BOOK, _TABLE, _PICTURE = "shots.jsonl", "results.csv", "results.png"
 @click.option(
     "--until",
     metavar="PERCENT",
-    help="End when half the 95 % confidence interval of each output's mean is at most this share of the mean, such as 1%.",
+    help="End when half the 95 % confidence interval of each output's mean is at most this share of the mean: 1%.",
 )
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Seed of the random numbers.")
 @click.option(

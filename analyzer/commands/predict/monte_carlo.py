@@ -39,7 +39,8 @@ _JOURNAL = ".samples.jsonl"
 @click.option(
     "--until",
     metavar="PERCENT",
-    help="Draw machines until half the 95 % confidence interval of each RUN's mean time is at most this share of the mean, such as 1%.",
+    help="Draw machines until half the 95 % confidence interval of each RUN's mean time is at most this share of the "
+    "mean, such as 1%.",
 )
 @machine_options
 @output_options("Write a picture of each run (NAME.png), and the samples to go on from.")
