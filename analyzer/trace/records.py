@@ -74,7 +74,7 @@ REQUEST = np.dtype(
         ("comm", "<i4"),
         ("peer", "<i4"),  # WORLD rank
         ("tag", "<i4"),
-        ("what", "<i4"),  # tracelib.schema.What
+        ("what", "<i4"),  # tracelib.schema.RequestKind
         ("thread", "<i4"),
         ("reserved", "<i4"),
     ]

@@ -86,7 +86,7 @@ def test_its_class_can_be_selected(tree):
     text = (tree / "made" / "call_classes.h").read_text()
     members = re.search(r"enum call_class \{(.*?)\}", text, re.DOTALL)[1].replace(" ", "").split(",")
     assert [m.strip() for m in members[-3:]] == ["CLASS_SESSION", "CLASS_ALWAYS", "CALL_CLASSES"]
-    assert '[CLASS_SESSION] = "session"' in text and "other and session" in text
+    assert '[CLASS_SESSION] = "session"' in text and ' and session"' in text
 
 
 def test_it_compiles(tree):

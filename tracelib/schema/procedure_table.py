@@ -24,7 +24,7 @@ class CallClass:
     name: str
     meaning: str = ""  # "": always recorded
     pattern: str = ""  # procedures whose kind states no class
-    requests: tuple[str, ...] = ()  # members of What
+    requests: tuple[str, ...] = ()  # members of RequestKind
     columns: Columns = field(default_factory=dict)
 
 
