@@ -14,18 +14,17 @@ from analyzer.places import Places
 from analyzer.report.words import units
 from analyzer.report.words.place_notes import print_place_notes
 from analyzer.report.words.table import plain_table
-from analyzer.trace import CallPaths, Trace
+from analyzer.trace import Trace
 
 MOST_ROWS = 10
 
 
-def print_gaps(found: Gaps, trace: Trace, console: Console) -> None:
+def print_gaps(found: Gaps, trace: Trace, places: Places, console: Console) -> None:
     """Print the stretches with the most computing."""
     whole = float(found.rows["ns"].sum())
     if not whole:
         return
     table = plain_table("between", "and", "time", "share", "times")
-    places = trace.extra(CallPaths).named()
     for row in found.rows[:MOST_ROWS]:
         before, after = (_call(trace, places, int(row[f"{n}_call"]), int(row[n]), n) for n in ("before", "after"))
         table.add_row(
@@ -45,11 +44,10 @@ def _call(trace: Trace, places: Places, call: int, path: int, side: str) -> str:
     return f"{trace.procedures[call].removeprefix('MPI_')} {place}".rstrip()
 
 
-def gaps_json(found: Gaps | None, trace: Trace) -> dict[str, Any]:
+def gaps_json(found: Gaps | None, trace: Trace, places: Places) -> dict[str, Any]:
     """Convert all stretches to plain data."""
     if found is None:
         return {}
-    places = trace.extra(CallPaths).named()
     return {
         "between": [
             {

@@ -54,16 +54,17 @@ class GapsResult(Result):
     _main: ClassVar[tuple[str, ...]] = ("between",)
 
     _trace: Trace
+    _places: Places
     _between_calls: Gaps | None
 
     def to_dict(self) -> dict[str, Any]:
         head = {"file": str(self._trace.path), "samples": 0, "hint": AGAIN}
-        return head | gaps_json(self._between_calls, self._trace)
+        return head | gaps_json(self._between_calls, self._trace, self._places)
 
     def print(self, console: Console) -> None:
         print_lines(console, [f"{Path(self._trace.path).name} has {AGAIN}"])
         if self._between_calls is not None:
-            print_gaps(self._between_calls, self._trace, console)
+            print_gaps(self._between_calls, self._trace, self._places, console)
 
 
 def compute(
@@ -86,4 +87,5 @@ def compute(
 
 def compute_gaps(trace: Trace, team: Team) -> GapsResult:
     """Add up computing by the calls around it, for a run without samples. Collective over the team."""
-    return GapsResult(trace, gaps(trace, team) if trace.has_call_times else None)
+    found = gaps(trace, team) if trace.has_call_times else None
+    return GapsResult(trace, trace.extra(CallPaths).named(), found)
