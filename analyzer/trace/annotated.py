@@ -1,4 +1,4 @@
-"""Trace with more events than were recorded: results of an analysis, for Paraver."""
+"""A trace with events in addition to the recorded ones: results of an analysis, to be shown by Paraver."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from analyzer.columns.sorted_runs import sort_rows
 from analyzer.trace.trace import Kind, Trace
 
 Labels = dict[int, tuple[str, dict[int, str]]]
-"""Labels as in Trace.event_labels."""
+"""Labels of event types, as in Trace.event_labels: type -> (label, value -> label)."""
 
 
 class Annotated(Trace):
-    """Trace with added events. `added(begin, end)`: returns EVENT with time in [begin, end), in any order."""
+    """Trace with events added to the recorded ones.
+
+    Args:
+        trace: The recorded trace.
+        labels: Labels of the added event types.
+        added: Function that returns the added events (EVENT) with a time in [begin, end), ns, in any order.
+    """
 
     def __init__(self, trace: Trace, labels: Labels, added: Callable[[int, int], np.ndarray]) -> None:
         for name in Trace.__annotations__:

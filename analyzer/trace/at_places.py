@@ -1,4 +1,4 @@
-"""Choice of calls by their places: a regular expression, and the trace that has only these calls."""
+"""Choice of calls by a regular expression for their places, and the traces that have only these calls or messages."""
 
 from __future__ import annotations
 
@@ -24,20 +24,27 @@ _NAMED = 4
 
 @dataclass(frozen=True)
 class PlaceChoice:
-    """Choice of calls by a regular expression that is searched in their places, as the user wrote it."""
+    """Choice of calls: a regular expression that is searched in the text of a call's place and of its callers.
+
+    `text` is the expression as the user wrote it.
+    """
 
     text: str
     pattern: re.Pattern[str]
 
     @classmethod
     def parse(cls, text: str) -> PlaceChoice:
-        """Parse the text of an option. Raises re.error."""
+        """Compile the text of the option --place. Raises re.error if it is not a regular expression."""
         return cls(text, re.compile(text, re.MULTILINE))
 
     def paths(self, trace: Trace) -> np.ndarray:
-        """Return a bool by row of CallPaths.tables, True if calls with this path are chosen.
+        """Find the call paths that are chosen.
 
-        Raises TracelibError if the trace does not know places, or has no such place.
+        Returns:
+            bool, one for each row of CallPaths.tables: True if the calls from this path are chosen.
+
+        Raises:
+            TracelibError: The trace has no call paths, or no call comes from a chosen place.
         """
         known = trace.extra(CallPaths)
         if not known.known:
@@ -54,13 +61,16 @@ class PlaceChoice:
 
 
 def _some(places: Places) -> str:
-    """Name a few places of the trace."""
+    """Return a text that names up to _NAMED (4) places of the trace."""
     texts = [places.text(place) for place in np.unique(places.place[places.ends()]).tolist() if place]
     return f"there are {', '.join(texts[:_NAMED])}{', ...' if len(texts) > _NAMED else ''}" if texts else ""
 
 
 class MessagesAt(Annotated):
-    """Trace with only the messages that calls of some paths (bool by path) send, or whose receive they post."""
+    """Trace with only the messages that were sent by calls of chosen paths, or whose receive these calls posted.
+
+    `paths` is bool by row of CallPaths.tables. All other records are unchanged.
+    """
 
     def __init__(self, trace: Trace, paths: np.ndarray) -> None:
         super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
@@ -72,7 +82,7 @@ class MessagesAt(Annotated):
         return rows.compress(sent | self._of(rows["destination"], rows["destination_thread"], rows["logical_receive"]))
 
     def _of(self, ranks: np.ndarray, threads: np.ndarray, enters: np.ndarray) -> np.ndarray:
-        """Return a mask of the calls, by rank, thread and entry, that have one of the paths."""
+        """Return a mask of the calls, given by rank, thread and entry (ns), whose path is chosen."""
         found = np.zeros(len(ranks), bool)
         if not len(ranks):
             return found
@@ -92,7 +102,7 @@ class MessagesAt(Annotated):
 
 
 class AtPlaces(MessagesAt):
-    """Trace with only the calls of some paths. All else that threads did is unchanged."""
+    """Trace with only the calls of chosen paths, and the messages of these calls. All other records are unchanged."""
 
     def extra(self, kind: type[Kind]) -> Kind:
         if kind is SummedCalls:  # they have no places
@@ -105,7 +115,7 @@ class AtPlaces(MessagesAt):
             yield calls.compress(self.paths[paths])
 
     def both(self, rank: int, begin: int, end: int | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield blocks of all calls, with their paths."""
+        """Yield blocks of all calls of a rank (CALL), each with the paths of its calls."""
         paths = self._trace.extra(CallPaths)
         return zip(self._trace.calls(rank, begin, end), paths.of(rank, begin, end), strict=True)
 

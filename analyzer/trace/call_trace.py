@@ -1,4 +1,4 @@
-"""Trace that is built from calls alone: the shortest way to a source (docs/extending.md)."""
+"""A trace that is built from calls alone: the shortest way to write a source (docs/extending.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tracelib.schema.procedures import COLLECTIVES, base_name
 
 
 def call_states(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.ndarray:
-    """Return STATE of the calls (CALL) of a rank."""
+    """Build the states (STATE) of a rank's calls (CALL): one from the entry to the exit of each call."""
     found = np.zeros(len(calls), STATE)
     found["rank"], found["begin"], found["end"] = rank, calls["enter"], calls["exit"]
     found["thread"], found["state"] = calls["thread"], state_table(procedures)[calls["call"]]
@@ -25,7 +25,7 @@ def call_states(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.n
 
 
 def running(rank: int, thread: int, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return STATE of the computations of a thread that take time."""
+    """Build the states Running (STATE) of a thread from begins and ends of its bursts (ns). Empty bursts have none."""
     found = np.zeros(len(begins), STATE)
     found["rank"], found["thread"], found["begin"], found["end"] = rank, thread, begins, ends
     found["state"] = State.RUNNING
@@ -33,7 +33,11 @@ def running(rank: int, thread: int, begins: np.ndarray, ends: np.ndarray) -> np.
 
 
 def call_events(rank: int, calls: np.ndarray, procedures: Sequence[str]) -> np.ndarray:
-    """Return EVENT of the begin and the end of a rank's calls; of collectives also sizes, root and communicator."""
+    """Build the events (EVENT) of a rank's calls (CALL): one at the entry and one at the exit of each call.
+
+    Collectives also have events with the bytes sent and received, whether the rank is the root, and the communicator.
+    The events are in order of time.
+    """
     types, values = event_table(procedures)
     collective = np.array([base_name(name) in COLLECTIVES for name in procedures], bool)
     every, of_all = np.arange(len(calls)), np.flatnonzero(collective[calls["call"]])
@@ -60,19 +64,19 @@ _EVER = 2**62
 
 
 class CallTrace(Trace):
-    """Trace with calls, requests and messages in memory.
+    """Trace whose calls, requests and messages are in memory.
 
-    The time between the calls of a thread is computation. The main thread also computes from the begin to the end of
-    its rank's span.
+    The time between the calls of a thread is computation. The main thread also computes before its first call and after
+    its last one, from the begin to the end of the span of its rank.
 
     Args:
         path: Name of the trace's file.
-        procedures: Names of the MPI procedures.
-        calls: CALL of each rank, in order of enter for each thread.
-        messages: MESSAGE.
-        requests: REQUEST of each rank, of calls that do not block.
-        spans: Begin and end of each rank (ns). Empty: from its first to its last call.
-        communicators: Empty: MPI_COMM_WORLD only.
+        procedures: Names of the MPI procedures, to which `call` in CALL is an index.
+        calls: CALL rows of each rank, in order of enter for each thread.
+        messages: The matched messages (MESSAGE), in any order.
+        requests: REQUEST rows of each rank, of calls that do not block. Empty: no requests.
+        spans: Begin and end of each rank in ns. Empty: from the first to the last call of each rank.
+        communicators: The communicators. Empty: MPI_COMM_WORLD only.
     """
 
     def __init__(
@@ -145,7 +149,7 @@ def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
 
 
 def _states(rank: int, calls: np.ndarray, span: tuple[int, int], procedures: Sequence[str]) -> np.ndarray:
-    """Return STATE of the calls of a rank, and Running before, between and after them."""
+    """Return the states (STATE) of the calls of a rank, and Running before, between and after them."""
     found = [call_states(rank, calls, procedures)]
     for thread in np.unique(np.append(calls["thread"], 0)).tolist():
         mine = calls[calls["thread"] == thread]

@@ -1,4 +1,4 @@
-"""Choice of ranks: the text that names them, and what is said of a trace that holds only these."""
+"""Choice of ranks: how the user names them, and lines that tell the reader of a report about the choice."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _WRONG = 2
 
 @dataclass(frozen=True)
 class Choice:
-    """Choice of ranks as the user names them: "3", "0-63,1000", "0-6:2" (every second one); and of a cluster of bursts.
+    """Choice of ranks as the user names them ("3", "0-63,1000", "0-6:2" for every second rank), and of a cluster.
 
-    Without ranks (`stretches` is empty) all are chosen, without a cluster (0) all bursts.
+    If `stretches` is empty, all ranks are chosen. Only bursts of `cluster` are chosen; 0: all bursts.
     """
 
     text: str
@@ -29,13 +29,18 @@ class Choice:
 
     @classmethod
     def parse(cls, text: str) -> Choice:
-        """Parse the text of an option. Raises ValueError."""
+        """Parse the text of the option --ranks. Raises ValueError if it is not a list of ranks."""
         return cls(text, tuple(_stretch(part.strip()) for part in text.split(",")))
 
     def of(self, size: int, path: str) -> tuple[int, ...]:
-        """Return the chosen ranks in order, for a run of `size` ranks. There must be stretches.
+        """Return the chosen ranks of a run, ascending. `stretches` must not be empty.
 
-        Raises TracelibError if the run has no such rank.
+        Args:
+            size: Number of ranks of the run.
+            path: Name of the run for the error message.
+
+        Raises:
+            TracelibError: The run lacks a chosen rank.
         """
         last = max(stretch[-1] for stretch in self.stretches)
         if last >= size:
@@ -56,12 +61,20 @@ def _stretch(text: str) -> range:
 
 
 def unreadable(missing: Sequence[int], chosen: Sequence[int] | None) -> list[int]:
-    """Return the missing ranks (`Losses.missing`) that were to be read."""
+    """Return the ranks that could not be read, ascending: ranks that are missing although they were chosen.
+
+    Args:
+        missing: All ranks that the trace lacks (`Losses.missing`).
+        chosen: The ranks that were to be read. None: all ranks.
+    """
     return sorted(set(missing) if chosen is None else set(missing).intersection(chosen))
 
 
 def choice_named(trace: Trace) -> str:
-    """Describe the choice: "64 of 4096 ranks chosen, only bursts of cluster 2 count as computing"; "": all are."""
+    """Describe the choice of ranks and bursts in a line, or "" if all are chosen.
+
+    For example: "64 of 4096 ranks chosen, only bursts of cluster 2 count as computing".
+    """
     chosen = trace.extra(Chosen)
     if chosen.ranks is None and not chosen.cluster:
         return ""
@@ -74,7 +87,7 @@ def _of_cluster(cluster: int) -> str:
 
 
 def ranks_lacking(trace: Trace) -> str:
-    """Say in one line which ranks, or whose computation, are not in a trace; "": all are there."""
+    """Describe in a line which ranks a trace lacks, and whether only some bursts count; "" if nothing is lacking."""
     missing, of_choice = trace.extra(Losses).missing, trace.extra(Chosen)
     chosen = of_choice.ranks
     unread = unreadable(missing, chosen)
@@ -84,7 +97,10 @@ def ranks_lacking(trace: Trace) -> str:
 
 
 def one_sided(trace: Trace) -> str:
-    """Say in one line how many messages lack their other side because its rank was not chosen; "": none."""
+    """Describe in a line how many sends and receives were left out because the rank of the other side was not chosen.
+
+    "": none was left out.
+    """
     number = trace.extra(Chosen).one_sided()
     if not number:
         return ""

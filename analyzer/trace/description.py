@@ -1,4 +1,4 @@
-"""Parts of a `Trace` besides its records: origin, nodes, communicators, objects, clocks, counters, problems."""
+"""Descriptions that a `Trace` has besides records: origin, nodes, communicators, clocks, counters, problems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ _MOST_STRETCHES = 3
 
 
 def ranks_text(ranks: Sequence[int]) -> str:
-    """Write numbers in their order as stretches of one step, "0-6:2,9"; "..." after _MOST_STRETCHES stretches."""
+    """Return a short text of a list of numbers, such as "0-6:2,9" for 0, 2, 4, 6, 9.
+
+    A stretch "first-last:step" stands for numbers at equal distance (":1" is left out). After _MOST_STRETCHES (3)
+    stretches follows "...".
+    """
     parts: list[str] = []
     at = 0
     while at < len(ranks):
@@ -36,7 +40,7 @@ def ranks_text(ranks: Sequence[int]) -> str:
 
 
 def ranks_named(ranks: Sequence[int]) -> str:
-    """Name ranks in a sentence: "rank 3", "ranks 0-6:2,9"."""
+    """Return the ranks as words of a sentence, such as "rank 3" or "ranks 0-6:2,9"."""
     return f"rank{'s' if len(ranks) > 1 else ''} {ranks_text(ranks)}"
 
 
@@ -59,7 +63,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Nodes:
-    """Machines of a run, and the machine of each rank."""
+    """Nodes of a run, and the node on which each rank ran."""
 
     names: tuple[str, ...]
     cpus: tuple[int, ...]  # number of CPUs of each node, as .prv counts them
@@ -68,18 +72,26 @@ class Nodes:
     samples: tuple[NodeSamples, ...] = ()  # samples of load, memory, network and disk, by node
 
     def of(self, ranks: range) -> Nodes:
-        """Return the same nodes for some of the ranks, numbered from 0."""
+        """Return these nodes with only the given ranks, renumbered from 0; without affinity and samples."""
         return Nodes(self.names, self.cpus, self.of_rank[ranks.start : ranks.stop])
 
     @classmethod
     def on_one_node(cls, ranks: int, cpus: int, name: str = "node1") -> Nodes:
-        """Put all ranks on one node."""
+        """Return one node, `name`, with a number of CPUs, on which all `ranks` ranks are."""
         return cls((name,), (cpus,), np.zeros(ranks, np.int32))
 
 
 @dataclass(frozen=True)
 class Communicator:
-    """Communicator with its members by world rank. `id` is its number in .prv and .dim, from 1 (MPI_COMM_WORLD)."""
+    """Communicator with the world ranks of its members.
+
+    Attributes:
+        id: Number of the communicator in .prv and .dim files, from 1 (MPI_COMM_WORLD).
+        members: World ranks in order; of an intercommunicator the first group.
+        remote: World ranks of the other group of an intercommunicator; (): no intercommunicator.
+        name: Name that the program or MPI gave it; "": none.
+        outside: Number of processes in its groups that do not belong to the run.
+    """
 
     id: int
     members: tuple[int, ...]
@@ -89,30 +101,33 @@ class Communicator:
 
     @property
     def label(self) -> str:
-        """Name, or else number and world ranks: "communicator 3 of 0-7:2"."""
+        """Name of the communicator. Without a name its number and world ranks: "communicator 3 of 0-7:2"."""
         return self.name or f"communicator {self.id} of {self.ranks}"
 
     @property
     def ranks(self) -> str:
-        """World ranks in order, "0-7:2" for every second rank; of many only the first; of both groups "0 and 1-3"."""
+        """World ranks of the members as a short text, such as "0-7:2" for every second rank.
+
+        At most three stretches are shown (`ranks_text`). An intercommunicator shows both groups: "0 and 1-3".
+        """
         groups = [ranks_text(group) for group in (self.members, self.remote) if group] or ["no rank of the run"]
         return " and ".join([*groups, f"{self.outside} elsewhere"] if self.outside else groups)
 
 
 @dataclass(frozen=True)
 class SharedObject:
-    """RMA window or file of the program."""
+    """RMA window or file that several ranks use."""
 
     kind: str  # "window", "file"; "": unknown
     comm: int  # index in Trace.communicators; -1: unknown
-    bytes: int = 0  # of an RMA window: sum of the parts of all ranks
+    bytes: int = 0  # size of an RMA window in bytes, sum over all ranks
     flags: int = 0  # flavour of an RMA window, access mode of a file, as in the rank file
-    name: str = ""  # of a file
+    name: str = ""  # name of a file; "": an RMA window
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Problem of a trace in spite of which an analysis can go on; shown to the user as one line."""
+    """Defect of a trace with which an analysis can still go on. The user gets it as one line."""
 
     rank: int  # -1: the whole trace
     text: str
@@ -120,25 +135,25 @@ class Problem:
 
     @property
     def line(self) -> str:
-        """Text of the problem with its rank: "rank 1: was killed"."""
+        """Text for the user; if the problem is of one rank, with that rank: "rank 1: was killed"."""
         return f"rank {self.rank}: {self.text}" if self.rank >= 0 else self.text
 
 
 @dataclass(frozen=True)
 class UnfinishedCall:
-    """Call that a killed process did not return from. It is among the calls of its thread."""
+    """Call from which a killed process did not return. `Trace.calls` contains it as a call of its thread."""
 
     rank: int
     thread: int
     procedure: str
     enter_ns: int
-    until_ns: int  # last sign of life
-    seen: bool  # True: a sample of the process itself; False: the last record of any rank
+    until_ns: int  # time up to which the call certainly lasted: the last sign of life
+    seen: bool  # until_ns is, True: a sample of the process itself; False: the last record of any rank
 
 
 @dataclass(frozen=True)
 class Unpaired:
-    """Numbers of sends and receives without other side, and of messages that have both."""
+    """Number of sends and of receives without a partner in the trace, and number of messages that have both."""
 
     sends: int
     receives: int
@@ -146,7 +161,7 @@ class Unpaired:
 
     @property
     def text(self) -> str:
-        """Summary such as "12 sends and 1 receive have no other side in the trace"; "" where all have."""
+        """Summary such as "12 sends and 1 receive have no other side in the trace"; "" if all have a partner."""
         counts = (self.sends, "send"), (self.receives, "receive")
         parts = [f"{n} {name}{'' if n == 1 else 's'}" for n, name in counts if n]
         verb = "has" if self.sends + self.receives == 1 else "have"
@@ -155,11 +170,11 @@ class Unpaired:
 
 @dataclass(frozen=True)
 class NodeClock:
-    """Relation of a clock to rank 0's clock; errors are None where they are not known."""
+    """Relation of a node's clock to rank 0's clock. Fields are None where the value is not known."""
 
     ranks: tuple[int, ...]  # ranks that read this clock
-    ahead_ns: int  # by how much it is ahead of rank 0's clock, at the first reading
-    drift_ppm: float | None  # by how much it is faster; None: one reading only
+    ahead_ns: int  # ns that the clock is ahead of rank 0's clock at the first reading
+    drift_ppm: float | None  # how much faster the clock runs than rank 0's, in 1e-6; None: one reading only
     accuracy_ns: int | None  # estimated standard error of the worst reading
     bound_ns: int | None  # half the longest round trip of the readings: no error is larger
     readings: int  # number of readings used; 0: aligned by wall-clock time
@@ -167,15 +182,18 @@ class NodeClock:
 
 @dataclass(frozen=True)
 class Repair:
-    """Effect of moving times so that causes come before effects."""
+    """Changes that were made to times so that no cause comes after its effect."""
 
-    ranks: int  # number of ranks whose times were moved
+    ranks: int  # number of ranks whose times were moved; furthest_ns is the largest move in ns
     furthest_ns: int
 
 
 @dataclass(frozen=True)
 class Unmatched:
-    """Sends without receive or receives without send, summed by rank, side, call, peer, tag, communicator and path."""
+    """Sends without a receive, or receives without a send: one row for each rank, side, call, peer, tag, comm and path.
+
+    `bytes` is their sum, `count` their number. `comm` is an index in Trace.communicators.
+    """
 
     rank: int
     call: str  # MPI_Send, ...
@@ -200,16 +218,16 @@ class Unmatched:
 
 @dataclass(frozen=True)
 class Relative:
-    """Run that a run has met: `name` of the other's file, "" where there is none in the folder."""
+    """Other run with whose processes this run communicated. `name` is its file; "": no such file in the folder."""
 
     what: str  # "spawned", "was spawned by", "connected with"
-    rank: int  # first rank of this side; -1: all
-    there: int  # number of processes of the other side
+    rank: int  # first rank of this run that took part; -1: all ranks
+    there: int  # number of processes of the other run
     name: str
 
     @property
     def text(self) -> str:
-        """Description in one line."""
+        """Description in one line, such as "rank 0 spawned 4 processes: child.h5"."""
         who = f"rank {self.rank} " if self.rank >= 0 else ""
         others = f"{self.there} process{'es' if self.there > 1 else ''}"
         rest = self.name or "not traced, or their run is not in this folder"
@@ -217,48 +235,52 @@ class Relative:
 
 
 UNKNOWN = -1
-"""Value of a counter that was not read."""
+"""Value of a reading that was not taken: counters, and times that the kernel does not give."""
 
 
 @dataclass(frozen=True)
 class Counter:
-    """Hardware or software counter: its name as the user gave it, its Paraver event type."""
+    """Hardware or software counter, with the event type that it has in Paraver."""
 
     name: str  # PAPI_TOT_INS, perf::PAGE-FAULTS, CPU_NS, ...
     type: int
-    whole: bool = False  # True if it counts from the thread's beginning, whatever set is read, as CPU time
+    whole: bool = False  # True if it counts from the thread's start, whichever counter set is active, as CPU time does
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Calls with the counters at their entry and exit.
+    """Calls with the readings of the counters at their entry and exit.
 
-    Arrays are int64 of shape (calls, counters), the columns in the order of `Counters.known`. A counter that was not
-    read is UNKNOWN (-1): polls have no readings. Readings only grow from the beginning of their set on. They stand
-    still in flushes and in failing polls.
+    Arrays are int64 of shape (calls, counters), with columns in the order of `Counters.known`. A counter that was not
+    read is UNKNOWN (-1); so are all counters at polls. Readings never decrease while one set of counters is active.
+    They do not count during flushes and during failing polls.
     """
 
     calls: np.ndarray  # (calls,) CALL
     enter: np.ndarray  # reading at the entry
     exit: np.ndarray  # reading at the exit
-    burst: np.ndarray  # counted by the same thread since the call before this one
+    burst: np.ndarray  # counted by the same thread between the previous call and this one
 
     @property
     def inside(self) -> np.ndarray:
-        """Counts inside each call."""
+        """Counts inside each call: the reading at the exit minus the reading at the entry.
+
+        UNKNOWN (-1): one of the two was not read, or the counters were set to zero between them.
+        """
         known = (self.exit >= self.enter) & (self.enter >= 0)
         return np.where(known, self.exit - self.enter, UNKNOWN)
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Readings of counters outside MPI calls, in order of time: of TRACELIB_SAMPLE, and at begins and ends of regions.
+    """Readings of counters between MPI calls, in order of time.
 
-    `values` is int64 of shape (samples, counters), the columns in the order of `Counters.known`, UNKNOWN (-1) where a
-    counter was not read. They count from the same zero as the readings of `Counts`, and grow with them.
+    They are taken periodically (TRACELIB_SAMPLE), and at begins and ends of regions. `values` is int64 of shape
+    (samples, counters), with columns in the order of `Counters.known`; UNKNOWN (-1): not read. The readings continue
+    the readings of `Counts`: both count from the same zero.
     """
 
     time: np.ndarray  # (samples,) ns
     thread: np.ndarray  # (samples,) thread of the sample
-    at_region: np.ndarray  # (samples,) bool: at the begin or the end of a region of the program
+    at_region: np.ndarray  # (samples,) bool: True for a reading at the begin or end of a region of the program
     values: np.ndarray

@@ -1,4 +1,4 @@
-"""Event types, also for the kernels: `enum event_type` is made of this file alone (csrc/build_kernels.py)."""
+"""Event types of Paraver traces. The kernels' `enum event_type` is made of this file alone (csrc/build_kernels.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tracelib.schema import CPU_WAIT_TYPE, ERROR_TYPE, OFF_CPU_TYPE, PATHS_TYPE,
 
 
 class EventType(IntEnum):
-    """Event types that we write, or read a meaning into."""
+    """Event types of Paraver traces that we write, or whose meaning we know. "Ours": Extrae does not have the type."""
 
     APPLICATION = 40000001
     TRACE_INIT = 40000002

@@ -1,7 +1,8 @@
 """Facts that only some sources know of a run, by kind: `Trace.extra(Kind)`. A kind made without arguments is empty.
 
-A source that has more derives a class from the kind, overrides the methods that it knows, and gives it to `Trace.put`.
-Methods that take a rank return its rows in [begin, end), in ns.
+A source with such facts derives a class from the kind, overrides the methods for which it has facts, and gives an
+object of the class to `Trace.put`. Methods with arguments rank, begin and end return the rank's rows with a time in
+[begin, end), in ns from the start of the trace; end None: up to the end of the trace.
 """
 
 from __future__ import annotations
@@ -28,11 +29,14 @@ from analyzer.trace.records import ERROR, EVENT, FLUSH, MARK, MESSAGE, MISSED_CO
 
 
 class Extra:
-    """Facts of one kind: a kind is a class right below this one."""
+    """Base class of the kinds of facts: each class directly below this one is a kind."""
 
     @property
     def kind(self) -> type[Extra]:
-        """Class by which this kind is looked up."""
+        """The kind of this object: the class directly below Extra from which its class derives.
+
+        `Trace.put` stores it by kind.
+        """
         return next(base for base in type(self).__mro__ if Extra in base.__bases__)
 
 
@@ -40,58 +44,83 @@ class Extra:
 class Regions(Extra):
     """Regions of the program, their parameters, and the program's own events."""
 
-    names: tuple[str, ...] = ()  # of region 1, 2, ...
-    parameters: tuple[str, ...] = ()  # names of parameter 1, 2, ...
+    names: tuple[str, ...] = ()  # names of the regions; region number n has names[n - 1]
+    parameters: tuple[str, ...] = ()  # names of the regions' parameters; parameter number n has parameters[n - 1]
 
     def marks(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        """Return the regions of a rank (MARK), thread by thread in order of recording. They nest."""
+        """Return the begins, ends and parameters of a rank's regions.
+
+        Args:
+            rank: World rank.
+            begin: Only rows with a time from here on, ns.
+            end: Only rows with a time before this, ns. None: all later rows.
+
+        Returns:
+            MARK rows, thread by thread, each thread's in order of recording. Regions nest.
+        """
         return np.zeros(0, MARK)
 
     def events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
-        """Return the events (EVENT, in order of time) of a rank that the program itself asked for.
+        """Return the events that the program of a rank asked for: its regions, their parameters, and its own events.
 
-        These are regions, their parameters, and the program's own events.
+        Returns:
+            EVENT rows with time in [begin, end), in order of time.
         """
         return np.zeros(0, EVENT)
 
 
 @dataclass(frozen=True)
 class Counters(Extra):
-    """Hardware and software counters."""
+    """Hardware and software counters, read at calls and by samples."""
 
-    known: tuple[Counter, ...] = ()  # all that were read by any rank
+    known: tuple[Counter, ...] = ()  # all counters that any rank read; a column number of the readings is an index here
 
     def counts(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[Counts]:
-        """Yield the same blocks as `Trace.calls`, with their counters; none in a trace without counters."""
+        """Yield a rank's calls with the readings of its counters, in the same blocks as `Trace.calls`.
+
+        A trace without counters yields no blocks.
+        """
         yield from ()
 
     def samples(self, rank: int, begin: int = 0, end: int | None = None) -> Samples:
-        """Return readings of the counters of a rank's threads between its calls."""
+        """Return the readings of counters that a rank's threads took between MPI calls, with a time in [begin, end)."""
         none = np.zeros(0, np.int64)
         return Samples(none, none, np.zeros(0, bool), np.zeros((0, len(self.known)), np.int64))
 
     def sampled(self, rank: int) -> tuple[int, int]:
-        """Count the periodic samples of a rank: taken ones, and ones that were due and could not be taken."""
+        """Count the periodic samples of a rank.
+
+        Returns:
+            Number of samples that were taken, and number of samples that were due and could not be taken.
+        """
         return 0, 0
 
 
 @dataclass(frozen=True)
 class Objects(Extra):
-    """Windows and files, and the accesses of calls to them."""
+    """RMA windows and files of the program, and which call accessed which of them."""
 
     known: tuple[SharedObject, ...] = ()
 
     @property
     def has_windows(self) -> bool:
-        """True if any window is known. If none is, nothing is known of calls on windows either."""
+        """True if the source knows any RMA window. Without one, it also lacks the accesses of calls to RMA windows."""
         return any(one.kind == "window" for one in self.known)
 
     def accesses(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        """Yield blocks (ACCESS) of the accesses of calls with `enter` in [begin, end)."""
+        """Yield blocks of ACCESS rows: the accesses of a rank's calls with `enter` in [begin, end)."""
         yield from ()
 
     def group(self, rank: int, group: int) -> np.ndarray:
-        """Return the world ranks of the members of a group that `accesses` of a rank names."""
+        """Return the members of an MPI group that a rank's accesses name.
+
+        Args:
+            rank: World rank that made the accesses.
+            group: Number of the group, from column `group` of ACCESS.
+
+        Returns:
+            World ranks of the members, int64 of shape (members,).
+        """
         return np.zeros(0, np.int64)
 
 
@@ -99,39 +128,49 @@ class Objects(Extra):
 class Losses(Extra):
     """Records that are not in the trace, although they took place."""
 
-    missing: tuple[int, ...] = ()  # ranks of which nothing could be read: no figure counts them as idle
-    ending: tuple[str, ...] = ()  # how the run ended, if not in order: lines that are the first of `problems`, too
-    left_out: str = ""  # what ranks left half done with others, or the trace's end; "": nothing
-    after_ns: int = 0  # how long the run went on after the last record, where its end is known from elsewhere
-    in_buffers: bool = False  # whether the last calls of killed ranks are in buffers of this node only
-    unfinished: tuple[UnfinishedCall, ...] = ()  # calls that killed ranks did not come back from, by rank and thread
+    missing: tuple[int, ...] = ()  # ranks that could not be read, or were not chosen: no figure counts them as idle
+    ending: tuple[str, ...] = ()  # how the run ended, if not in order: text lines, also the first of Trace.problems
+    left_out: str = ""  # text: operations between ranks that are incomplete, or that the trace lacks its end; "": none
+    after_ns: int = 0  # ns that the run went on after the last record; 0: unknown, or none
+    in_buffers: bool = False  # True: the last calls of killed ranks are only in buffers in this node's memory
+    unfinished: tuple[UnfinishedCall, ...] = ()  # calls without return of killed ranks, by rank, thread
 
     def unrecorded(self, rank: int) -> np.ndarray:
-        """Return the intervals (FLUSH) in which a thread recorded nothing: it was switched off, or at a limit."""
+        """Return the intervals in which a thread of a rank recorded nothing: recording was off, or had reached a limit.
+
+        Returns:
+            FLUSH rows with the state TRACING_DISABLED.
+        """
         return np.zeros(0, FLUSH)
 
     def lost_calls(self, rank: int) -> int:
-        """Count the calls of the rank that were to be recorded and are not in the trace."""
+        """Count the calls of a rank that should have been recorded, and are not in the trace."""
         return 0
 
     def dropped_calls(self, rank: int) -> int:
-        """Count the calls of the rank that were recorded and dropped again, or left out, to keep to a limit."""
+        """Count the calls of a rank that were removed, or not recorded, to keep to a limit of memory or disk."""
         return 0
 
     def missed_collectives(self, rank: int) -> np.ndarray:
-        """Return MISSED_COLLECTIVES of a rank, in order of time: with them, recorded collectives keep their numbers."""
+        """Return the collectives that a rank made while it recorded nothing, in order of time (MISSED_COLLECTIVES).
+
+        With them the n-th recorded collective of a communicator keeps its number n, so that matching remains correct.
+        """
         return np.zeros(0, MISSED_COLLECTIVES)
 
 
 @dataclass(frozen=True)
 class Chosen(Extra):
-    """Which ranks are read, where that is a choice, and which bursts. The other ranks are among `Losses.missing`."""
+    """The choice of ranks, and of bursts, that a trace is limited to.
 
-    ranks: tuple[int, ...] | None = None  # in their order; None: all
-    cluster: int = 0  # of the bursts that compute, where the others count as idle; 0: all compute
+    Ranks outside the choice are in `Losses.missing`.
+    """
+
+    ranks: tuple[int, ...] | None = None  # ranks that are read, ascending; None: all ranks
+    cluster: int = 0  # number of the cluster whose bursts alone count as computing; 0: all bursts do
 
     def one_sided(self) -> int:
-        """Return the number of sends and receives of these ranks whose other side is a rank that was not chosen."""
+        """Count the sends and receives of the chosen ranks whose other side is a rank that was not chosen."""
         return 0
 
 
@@ -140,65 +179,80 @@ class Leftovers(Extra):
     """Sends, receives and calls that have no partner in the trace."""
 
     def unpaired(self) -> Unpaired:
-        """Count sends and receives that have no other side."""
+        """Count the sends and the receives that have no partner, and the messages that have both."""
         return Unpaired(0, 0, 0)
 
     def leave_out(self) -> None:
-        """Remove the other rank from rows without another side, from now on.
+        """From now on, return sends and receives without a partner as calls without a peer.
 
-        A replay needs this: there a send that nobody receives must not wait for its receive, nor a receive for a send
-        that is not in the trace.
+        A replay needs this: a send that nobody receives must not wait for a receive, nor a receive for a send that is
+        not in the trace.
         """
 
     def unmatched(self) -> list[Unmatched]:
-        """Return the rows that matching left over."""
+        """Return the sends without a receive and the receives without a send, summed by rank, call, peer and path."""
         return []
 
     def not_recorded(self) -> int:
-        """Count sends and receives whose other side took place where recording was off.
+        """Count the sends and receives whose partner took place while recording was off.
 
-        They are in no message, yet not unmatched.
+        They are part of no message, but `unmatched` does not list them.
         """
         return 0
 
     def elsewhere(self) -> list[Unmatched]:
-        """Return the messages with processes of other runs: spawned, or connected."""
+        """Return the sends and receives whose other side is a process of another run, spawned or connected."""
         return []
 
     def relatives(self) -> list[Relative]:
-        """Return the runs that this one met: spawned, or connected."""
+        """Return the other runs with whose processes this run communicated: spawned, or connected."""
         return []
 
 
 @dataclass(frozen=True)
 class Arrows(Extra):
-    """Arrows inside a task that belong to no MPI call: from a CUDA call to its kernel, from a task's creation on."""
+    """Arrows inside a task that belong to no MPI call, such as from a CUDA call to its kernel.
+
+    Another example is the arrow from the creation of an OpenMP task to its execution.
+    """
 
     def read(self, begin: int = 0, end: int | None = None) -> np.ndarray:
-        """Read the arrows with logical_send in [begin, end), as MESSAGE in order of it. None is in `Trace.messages`."""
+        """Return the arrows with logical_send in [begin, end), as MESSAGE rows in order of logical_send.
+
+        `Trace.messages` contains none of them.
+        """
         return np.zeros(0, MESSAGE)
 
     def among(self, messages: np.ndarray, begin: int, end: int) -> np.ndarray:
-        """Put the arrows of a window among its messages (MESSAGE), in the order in which both were recorded."""
+        """Merge the arrows of a window into its messages, in the order in which both were recorded.
+
+        Args:
+            messages: The messages of the window (MESSAGE).
+            begin: Begin of the window, ns.
+            end: End of the window, ns.
+        """
         return messages
 
 
 @dataclass(frozen=True)
 class TracerTime(Extra):
-    """Times when the tracer itself held the program's threads."""
+    """Times in which the tracer itself, not the program, held threads."""
 
-    buffer_bytes: int = 0  # its buffer of each thread; 0: unknown
+    buffer_bytes: int = 0  # size of the tracer's buffer of each thread in bytes; 0: unknown
 
     def flushes(self, rank: int) -> np.ndarray:
-        """Return all flushes of a rank (FLUSH)."""
+        """Return the intervals in which the tracer held threads of a rank for a flush or similar work (FLUSH)."""
         return np.zeros(0, FLUSH)
 
     def after_call_ns(self, rank: int) -> int:
-        """Return the tracer's own time after each call, ns, as it was measured at the start."""
+        """Return the time that the tracer takes after each call of a rank, in ns, as measured at the start.
+
+        0: unknown.
+        """
         return 0
 
     def after_call_cpu_ns(self, rank: int) -> int:
-        """Return the tracer's own CPU time after each call, ns, if it was measured."""
+        """Return the CPU time that the tracer takes after each call of a rank, in ns. 0: not measured."""
         return 0
 
 
@@ -206,18 +260,18 @@ class TracerTime(Extra):
 class Clocks(Extra):
     """Corrections that related the clocks of nodes to each other."""
 
-    known: tuple[NodeClock, ...] = ()  # those that are not rank 0's
-    repair: Repair | None = None  # None: times are as clocks and their alignment give them
+    known: tuple[NodeClock, ...] = ()  # clocks other than rank 0's clock
+    repair: Repair | None = None  # how times were moved after the alignment of clocks; None: they were not moved
 
 
 @dataclass(frozen=True)
 class SummedCalls(Extra):
-    """Calls of which only sums are known."""
+    """Calls that were not recorded one by one: the trace has only their sums."""
 
     def of(self, rank: int) -> np.ndarray:
-        """Return SUMMED by procedure, of the calls of a rank that `calls` has only as stretches.
+        """Return the sums of a rank's summed calls, one row for each procedure (SUMMED).
 
-        A stretch is one row for a number of calls of several procedures.
+        `Trace.calls` has such calls only as stretches: one row for a number of calls of several procedures.
         """
         return np.zeros(0, SUMMED)
 
@@ -227,7 +281,7 @@ class Errors(Extra):
     """Errors that calls returned."""
 
     def of(self, rank: int) -> np.ndarray:
-        """Return all errors (ERROR) of a rank."""
+        """Return all errors that calls of a rank returned (ERROR)."""
         return np.zeros(0, ERROR)
 
 
@@ -238,42 +292,45 @@ class CallPaths(Extra):
     known: bool = False
 
     def tables(self) -> PathTables:
-        """Return all paths of the run."""
+        """Return the tables of all call paths of the run. A path is a row number of them."""
         return PathTables.empty()
 
     def of(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        """Yield, for each block of `Trace.calls`, the rows of the paths in `tables` (int64; 0: not known).
+        """Yield, for each block of `Trace.calls`, the path of each call: a row of `tables`, int64; 0: not known.
 
         A trace without paths yields no blocks.
         """
         yield from ()
 
     def named(self) -> Places:
-        """Return the places of all paths. Unknown names are looked up in the programs and kept with the run."""
+        """Return the places of all paths with their names.
+
+        Unknown names are looked up in the executables and stored in the run.
+        """
         return Places(self.tables(), NameCache())
 
 
 @dataclass(frozen=True)
 class CodeSamples(Extra):
-    """Samples of the threads' places in the code at regular times, whether or not they made calls."""
+    """Samples, at regular times, of the place in the code at which each thread is, in and between MPI calls."""
 
     known: bool = False
-    by_signal: bool = False  # how they were taken
+    by_signal: bool = False  # True: a signal interrupted the threads for each sample
 
     def of(self, rank: int) -> Iterator[np.ndarray]:
-        """Yield blocks of SAMPLE, each thread's in order of time."""
+        """Yield blocks of a rank's samples (SAMPLE). The samples of each thread are in order of time."""
         yield from ()
 
 
 @dataclass(frozen=True)
 class CpuWaits(Extra):
-    """Waiting for a CPU in a prediction."""
+    """Times in a predicted run in which threads waited for a CPU."""
 
     def of(self, rank: int) -> np.ndarray:
-        """Return intervals (FLUSH in state SCHEDULING) in which threads of a rank waited for a CPU.
+        """Return the intervals in which threads of a rank had to compute, but waited for a CPU or for the switch to it.
 
-        The threads had to compute, and waited for the CPU or for the change to it. Such intervals inside calls are in
-        `Trace.states` only.
+        Returns:
+            FLUSH rows in state SCHEDULING. Waits for a CPU inside calls are not among them, but in `Trace.states`.
         """
         return np.zeros(0, FLUSH)
 
@@ -283,17 +340,20 @@ class CpuUse(Extra):
     """Times when the threads of a measured run had no CPU, by the kernel's account."""
 
     def is_any_known(self) -> bool:
-        """Return True if it was recorded for any rank."""
+        """Return True if times without a CPU were recorded for any rank."""
         return False
 
     def is_known(self, rank: int) -> bool:
-        """Return True if it was recorded for the rank when its threads had no CPU."""
+        """Return True if times without a CPU were recorded for the threads of this rank."""
         return False
 
     def of(self, rank: int) -> np.ndarray:
-        """Return OFF_CPU of a rank, each thread's in order of time."""
+        """Return the times in which the threads of a rank had no CPU (OFF_CPU).
+
+        The rows of each thread are in order of time.
+        """
         return np.zeros(0, OFF_CPU)
 
     def tasks(self, rank: int) -> np.ndarray:
-        """Return TASK of a rank: all threads of its process, also threads that made no call."""
+        """Return all threads of a rank's process, also threads that made no call, with their use of CPUs (TASK)."""
         return np.zeros(0, TASK)

@@ -1,4 +1,4 @@
-"""Paraver's vocabulary as Extrae writes it: event types, values of MPI calls, states, and their labels.
+"""Paraver's numbers as Extrae writes them: event types, values of MPI calls, states, and their labels.
 
 Sources: "Extrae event types" and "MPI call values" (Extrae's MPI_EventEncoding.h, events.h, labels.h). prv2dim knows
 the same values up to 193 and stops at a larger one, so procedures beyond that have a type of our own.
@@ -19,23 +19,27 @@ from tracelib.schema.procedures import TABLE, base_name, value_of
 _FAMILIES = TABLE.events
 _BEYOND = _FAMILIES["beyond"]
 MPI_TYPES = tuple(family.number for family in _FAMILIES.values())
-"""Event types whose value is an MPI call at its entry and 0 at its exit."""
+"""Event types of MPI calls: the value is the procedure at the entry of a call, and 0 at its exit."""
 
 CALL_VALUES: dict[str, int] = {
     f"MPI_{name}": value for name, value in TABLE.event_values.items() if name not in TABLE.same_value
 }
-"""Extrae's value of each MPI procedure, 1 to 193."""
+"""Extrae's event value of each MPI procedure, from 1 to 193."""
 
 _CALL_NAMES = {value: name for name, value in CALL_VALUES.items()}
 _OWN_NAMES = {family.number: family.values for family in _FAMILIES.values() if family.values}
-"""Procedures of the event families that have values of their own, in the order of these from 1."""
+"""By event type, the procedures of the families that number their own procedures, in order of their values from 1."""
 
 
 def event_of(name: str, index: int = 0) -> tuple[int, int]:
-    """Return event type and value of an MPI procedure ("MPI_Isend", `_c` forms included).
+    """Return the event type and value that stand for an MPI procedure.
 
-    A procedure that Extrae gives no value of 193 or less gets (50000100, index + 1), where `index` is its row in the
-    trace's `procedures`; the .pcf labels it. MPI_Init_thread is written as MPI_Init, as prv2dim expects.
+    Args:
+        name: Name of the procedure, such as "MPI_Isend"; the forms with _c are known, too.
+        index: Index of the procedure in Trace.procedures.
+
+    A procedure without a value of 193 or less in Extrae gets (50000100, index + 1), which the .pcf labels.
+    MPI_Init_thread is written as MPI_Init, as prv2dim expects.
     """
     base = base_name(name).removeprefix("MPI_")
     family = _FAMILIES[value_of("event", name) or "other"]
@@ -47,23 +51,32 @@ def event_of(name: str, index: int = 0) -> tuple[int, int]:
 
 
 def state_of(name: str) -> State:
-    """Return the Paraver state of a thread inside an MPI procedure (Extrae's choice for each family)."""
+    """Return the state that Paraver shows for a thread inside an MPI procedure. Extrae chooses one for each family."""
     return State[value_of("state", name) or "OTHERS"]
 
 
 def event_table(procedures: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return event type (uint32) and value (int64) of each of a trace's procedures, both of shape (n,)."""
+    """Return the event type (uint32) and value (int64) of each procedure of a trace, both of shape (procedures,)."""
     pairs = [event_of(name, index) for index, name in enumerate(procedures)]
     return np.array([t for t, _ in pairs], np.uint32), np.array([v for _, v in pairs], np.int64)
 
 
 def state_table(procedures: Sequence[str]) -> np.ndarray:
-    """Return the state (int32) of each of a trace's procedures, shape (n,)."""
+    """Return the state (`State`, int32) of each procedure of a trace, shape (procedures,)."""
     return np.array([state_of(name) for name in procedures], np.int32)
 
 
 def call_name(event_type: int, value: int, labels: dict[int, tuple[str, dict[int, str]]]) -> str:
-    """Return the MPI procedure that an event stands for: by Extrae's values, then by the trace's own labels."""
+    """Return the name of the MPI procedure that an event stands for.
+
+    Args:
+        event_type: Type of the event.
+        value: Value of the event.
+        labels: The trace's own labels (Trace.event_labels), used where Extrae's values have no name.
+
+    Returns:
+        The name; "MPI call TYPE:VALUE" if neither has one.
+    """
     if event_type in _OWN_NAMES and 0 < value <= len(_OWN_NAMES[event_type]):
         return f"MPI_{_OWN_NAMES[event_type][value - 1]}"
     if event_type != _BEYOND.number and event_type not in _OWN_NAMES and value in _CALL_NAMES:
@@ -114,9 +127,9 @@ STATE_LABELS: dict[int, str] = dict(
         )
     )
 )
-"""Labels of Extrae's states 0 to 33, and of ours."""
+"""Labels of the states: Extrae's states 0 to 33, then the states that only we write."""
 OF_REPLAYS: dict[int, str] = {State.SCHEDULING: "Waiting for a CPU"}
-"""Labels of states in a predicted run, where a state means no more than this."""
+"""Labels of states that have a narrower meaning in a predicted run than in Extrae."""
 
 _SWITCH = {0: "End", 1: "Begin"}
 
@@ -141,13 +154,14 @@ TYPE_LABELS: dict[int, tuple[str, dict[int, str]]] = {
     EventType.COLLECTIVE_ROOT: ("Root in MPI Global OP", {}),
     EventType.COLLECTIVE_COMMUNICATOR: ("Communicator in MPI Global OP", {}),
 }
-"""Labels of our types that are not MPI calls: type -> (label, value -> label)."""
+"""Labels of the event types that we write and that are not MPI calls: type -> (label, value -> label)."""
 
 
 def call_labels(procedures: Sequence[str]) -> dict[int, tuple[str, dict[int, str]]]:
-    """Return labels of the MPI types that `procedures` use, 0 included: type -> (label, value -> label).
+    """Return labels of the event types and values of MPI calls, for the .pcf: type -> (label, value -> label).
 
-    Names that are not MPI's (procedures that an imported trace does not explain) have no label.
+    Only types and values of `procedures` are labelled, and value 0, "Outside MPI". Names that do not begin with MPI_
+    (procedures that an imported trace does not explain) have no label.
     """
     labels = {family.number: (family.label, {0: "Outside MPI"}) for family in _FAMILIES.values()}
     for index, name in enumerate(procedures):
@@ -160,18 +174,26 @@ def call_labels(procedures: Sequence[str]) -> dict[int, tuple[str, dict[int, str
 
 
 FUNCTION_TYPE, LINE_TYPE = 70000000, 80000000
-"""Event types of callers: these numbers plus the level."""
+"""Bases of the event types of callers, for functions and for lines: level n (from 1) has the type base + n."""
 MOST_LEVELS = 100
 UNRESOLVED, NOT_FOUND = 1, 2
-"""Values of callers: no name is known; the path has no such level. 0 ends a path; names come from 3 on."""
+"""Values of callers. UNRESOLVED: a caller without a known name. NOT_FOUND: the path has no such level.
+
+0 ends a path. The values of names begin at 3.
+"""
 
 
 def level_of(types: np.ndarray, base: int) -> np.ndarray:
-    """Return the level, from 0, of types of FUNCTION_TYPE or LINE_TYPE; -1: another type."""
+    """Return the level of callers, from 0, that each event type stands for; -1: no such type.
+
+    Args:
+        types: Event types.
+        base: FUNCTION_TYPE or LINE_TYPE.
+    """
     level = types.astype(np.int64) - base - 1
     return np.where((level >= 0) & (level < MOST_LEVELS), level, -1)
 
 
 def are_callers(types: np.ndarray) -> np.ndarray:
-    """Return a mask of the event types that are callers, of functions or lines."""
+    """Return a mask of the event types that name callers: functions or lines."""
     return (level_of(types, FUNCTION_TYPE) >= 0) | (level_of(types, LINE_TYPE) >= 0)

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """Options with which `analyzer.opening` has a source open a trace. All members of a team must give the same.
+    """Options with which `analyzer.opening` opens a trace. All members of a team must give the same options.
 
     Attributes:
-        repair_ns: Move times so that no message takes less than this, and no collective ends before all have begun it.
-            None: keep times.
-        impossible: Accept impossible time stamps; else reading such a row raises TracelibError.
-        choice: Ranks to read; the others count as missing (`Losses.missing`), and `Chosen` says so. None: all.
-        matched: A team matches the messages when it opens the trace; else at their first use, by all members together.
-        sizes: Amounts in which rows are read. In a team, rank 0's amounts hold.
+        repair_ns: Smallest time of a message, ns. Times are moved so that no message takes less, and no collective ends
+            before all members have begun it. None: times are kept.
+        impossible: True: accept impossible time stamps. False: reading a row with one raises TracelibError.
+        choice: Ranks to read; the other ranks count as missing (`Losses.missing`, `Chosen`). None: all ranks.
+        matched: True: a team matches the messages when it opens the trace. False: at their first use, by all members at
+            the same time.
+        sizes: Numbers of rows that are read at a time. In a team, the values of rank 0 hold.
     """
 
     repair_ns: int | None = None

@@ -1,4 +1,4 @@
-"""Amounts in which a trace is read."""
+"""Numbers of rows and bytes that are read at a time: options that bound the memory of an analysis."""
 
 from __future__ import annotations
 
@@ -10,33 +10,37 @@ from tracelib.schema import COMPRESSED_CHUNK_ROWS
 
 @dataclass(frozen=True, kw_only=True)
 class ReadSizes:
-    """Amounts in which a trace is read. They decide on speed and memory; no result depends on them.
+    """Numbers of rows or bytes that are read or kept at a time.
 
-    Numbers of calls are approximate: they count polls and events, too.
+    They decide on speed and memory; no result depends on them.
+
+    Numbers of calls are approximate, since polls and events are counted as calls.
 
     Attributes:
-        index_rows: Rows of a thread's table for which one key is kept in memory; a table with fewer rows is read at
+        index_rows: One key is kept in memory for this number of rows of a thread's table. A shorter table is read at
             once.
-        scan_rows: Rows that are read at once where all rows of a table are read.
+        scan_rows: Rows that are read at a time when all rows of a table are read.
         stream_rows: Rows of a block of a stream (row_stream.py): whole chunks of a compressed table, so that no chunk
-            is decompressed twice.
-        stream_room: Left-over rows of a block of a stream that fit before the next block; more rows require a copy.
-        recent_bytes: Bytes of rows that all tables of the process keep for a reader that asks for them again.
-        shown_events: Largest number of events of a rank that are kept in memory as a .prv shows them.
-        open_groups: Groups of a packed run that are kept open. Each takes 64 KB; to open it again takes 0.2 ms.
-        searched_links: Links in run.h5 from which on their names are searched in the file's bytes, not by HDF5.
-        window_calls: Calls that a window of all ranks holds.
-        few_ranks: Ranks above which a window holds at least `rank_calls` calls of each rank.
-        rank_calls: With fewer calls, most of the work would be to look at ranks that did little in the window.
+            is
+            decompressed twice.
+        stream_room: Rows left over from one block of a stream that fit in front of the next block; more require a copy.
+        recent_bytes: Bytes of recently read rows that a process keeps, for all tables, to return them again.
+        shown_events: Largest number of events of a rank that are kept in memory in the form of a .prv.
+        open_groups: HDF5 groups of a packed run that are kept open. Each takes 64 KB; to open one again takes 0.2 ms.
+        searched_links: From this number of links in run.h5 on, a name is searched in the file's bytes, not by HDF5.
+        window_calls: Calls that a window holds, all ranks together.
+        few_ranks: With more ranks than this, a window holds at least `rank_calls` calls of each rank.
+        rank_calls: Calls of each rank in a window of many ranks; fewer would leave little work for each rank and
+            window.
         inflated_calls: Largest number of calls of a window that is as long as one compressed chunk of each rank.
         block_calls: Calls that a block of `Trace.calls` holds.
-        message_calls: Calls that a window holds in which messages are read.
-        matched_calls: Calls of each rank that a window holds in which messages are matched.
-        part_calls: Calls that a part holds in which sums over all calls are made (analyzer.pairing.parts).
+        message_calls: Calls that a window holds when messages are read.
+        matched_calls: Calls of each rank that a window holds when messages are matched.
+        part_calls: Calls that a part holds when sums over all calls are computed (analyzer.pairing.parts).
         rank_window_calls: Calls that a window of one rank holds (analyzer.pairing.requests).
-        text_bytes: Bytes of a text trace (.prv, .dim) that are parsed at once.
-        sorted_rows: Records of a .prv that are sorted in memory before they are spilled.
-        sorted_step: Records of a foreign trace for which one time is kept in memory.
+        text_bytes: Bytes of a text trace (.prv, .dim) that are parsed at a time.
+        sorted_rows: Records of a .prv that are sorted in memory before they go to a temporary file.
+        sorted_step: One time is kept in memory for this number of records of an imported trace.
     """
 
     index_rows: int = 1024

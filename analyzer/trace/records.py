@@ -1,4 +1,4 @@
-"""Records of a `Trace`: columns, units, and the meaning of their numbers. C takes its structs from here."""
+"""Record types of a `Trace`: the columns of its tables, with units. The structs of the C kernels are made from them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 STATE = np.dtype(
     [("begin", "<i8"), ("end", "<i8"), ("rank", "<i4"), ("thread", "<i4"), ("state", "<i4"), ("cpu", "<i4")]
 )
-"""Interval of one thread: [begin, end) in one of Paraver's states (`State`).
+"""Interval [begin, end), in ns, in which one thread is in one of Paraver's states (`State`).
 
-rank and thread count from 0. cpu goes through all nodes and counts from 1; 0 is unknown.
+`rank` and `thread` count from 0. `cpu` is numbered through the CPUs of all nodes, from 1; 0: unknown.
 """
 
 EVENT = np.dtype(
     [("time", "<i8"), ("value", "<i8"), ("type", "<u4"), ("rank", "<i4"), ("thread", "<i4"), ("cpu", "<i4")]
 )
-"""Punctual event of one thread; types and values are Paraver's, as in "Extrae event types"."""
+"""Event of one thread at one time (ns). Types and values are Paraver's, as in "Extrae event types"."""
 
 MESSAGE = np.dtype(
     [
@@ -37,10 +37,10 @@ MESSAGE = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-"""Matched point-to-point message.
+"""Point-to-point message whose send and receive have been matched. Times are in ns, `size` is in bytes.
 
-Logical times: entry of the sending call, and of the call that posted the receive. Physical times: data handed over,
-receive complete.
+Logical times are the entries of the sending call and of the call that posted the receive. Physical times are when the
+data was handed over, and when the receive was complete.
 """
 
 CALL = np.dtype(
@@ -59,11 +59,13 @@ CALL = np.dtype(
         ("tracer", "<i8"),  # ns that the tracer held the thread after that
     ]
 )
-"""MPI call, or a folded row: `count` cheap calls of one kind, between which the program computed.
+"""MPI call, or a folded row. Times are in ns; `sent` and `received` are bytes.
 
-The thread is in MPI in [enter, enter + inside). Then the tracer holds it for `tracer` ns, or until its next call if
-that comes before. Then it computes. So the times of a folded row lie at its beginning. What the program computed
-between its calls comes after them, up to `exit` and on.
+A folded row stands for `count` short calls of one procedure, between which the program computed.
+
+The thread is in MPI in [enter, enter + inside). Then the tracer holds the thread for `tracer` ns, or until the next
+call of the thread if that comes first. Then the thread computes. So a folded row places all time in MPI at its begin,
+and all computation between its calls after that, up to `exit` and on.
 """
 
 REQUEST = np.dtype(
@@ -79,7 +81,10 @@ REQUEST = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-"""Row of a rank file's `requests` in ns and world ranks; `tag` of a collective is an index in Trace.procedures."""
+"""Operation of a request: a row of `requests` of a rank file, with times in ns and peers as world ranks.
+
+For a collective, `tag` is an index in Trace.procedures.
+"""
 
 ACCESS = np.dtype(
     [
@@ -91,29 +96,33 @@ ACCESS = np.dtype(
         ("group", "<i4"),  # of MPI_Win_start and MPI_Win_post, for Objects.group; 0: not known
     ]
 )
-"""Access of a call to an RMA window or file; its row of CALL has the same enter and thread."""
+"""Access of a call to an RMA window or a file. The CALL row of the call has the same `enter` and `thread`."""
 
 ERROR = np.dtype([("time", "<i8"), ("class", "<i8"), ("call", "<i4"), ("thread", "<i4")])
-"""Error that a call (index in Trace.procedures; -1: unknown) returned; classes as in `error_classes`."""
+"""Error code that a call returned. `class` is MPI's error class, as in `error_classes`.
+
+`time` is in ns. `call` is an index in Trace.procedures; -1: unknown.
+"""
 
 MARK = np.dtype([("time", "<i8"), ("value", "<i8"), ("number", "<i4"), ("thread", "<i4"), ("what", "<i4")])
-"""Begin or end of a region of the program, or a parameter of it: `what` is a Mark.
+"""Begin or end of a region, or the value of a region's parameter. `what` is a Mark, `time` is in ns.
 
-`number` is the number of the region or the parameter, from 1. `value` is the value of the parameter (of a real
-parameter its bits as float64).
+`number` is the number of the region or of the parameter, from 1. `value` is the value of the parameter; for a real
+parameter the bits of a float64.
 """
 
 MISSED_COLLECTIVES = np.dtype(
     [("time", "<i8"), ("count", "<i8"), ("comm", "<i4"), ("call", "<i4"), ("begins", "?"), ("reserved", "V3")]
 )
-"""Collectives of a communicator that a rank made one after the other while it recorded nothing.
+"""Consecutive collectives of one communicator that a rank made while it recorded nothing.
 
-`comm`: index in Trace.communicators. `count`: number of collectives. `time`: entry of the last. `begins`: they are
-nonblocking. `call`: for persistent collectives the procedure that made them (index in Trace.procedures), else -1.
+`comm`: index in Trace.communicators. `count`: number of collectives. `time`: entry of the last collective, ns.
+`begins`: True if they are nonblocking. `call`: for persistent collectives the procedure that made them (index in
+Trace.procedures), else -1.
 """
 
 SUMMED = np.dtype([("call", "<i4"), ("count", "<i8"), ("inside", "<i8"), ("sent", "<i8"), ("received", "<i8")])
-"""Calls of one procedure that were not recorded one by one: number, ns inside MPI, bytes."""
+"""Sums over calls of one procedure that were not recorded one by one: `count` calls, `inside` ns in MPI, bytes."""
 
 SAMPLE = np.dtype(
     [
@@ -121,26 +130,26 @@ SAMPLE = np.dtype(
         ("what", "<i4"),
     ]
 )  # fmt: skip
-"""Sample of the place where a thread was: its path (row of CallPaths.tables).
+"""Sample of the place in the code at which a thread was: `path` is a row of CallPaths.tables, `time` is in ns.
 
-`cpu`: ns of CPU time since its previous sample. `task` numbers all threads of the rank that were met. `thread` numbers
-those with calls (-1: it had none yet). `what`: 0: a sample; 1: the thread or recording ended; 2: recording began for a
-thread that existed before.
+`cpu`: CPU time in ns since the previous sample of the thread. `task`: number of the thread among all threads of the
+rank that were seen. `thread`: number among the threads with MPI calls (-1: it had made none). `what`: 0: a sample; 1:
+the thread or the recording ended; 2: recording began for a thread that existed before.
 """
 
 FLUSH = np.dtype([("begin", "<i8"), ("end", "<i8"), ("thread", "<i4"), ("state", "<i4")])
-"""Time that is not the program's.
+"""Interval of a thread, in ns, that is not time of the program. `state` says why.
 
-The tracer wrote its buffer (state IO), measured clocks (OTHERS), looked for callers (PATHS), or recorded nothing
-(TRACING_DISABLED).
+IO: the tracer wrote its buffer. OTHERS: it measured clocks. PATHS: it looked for callers. TRACING_DISABLED: nothing was
+recorded. SCHEDULING (in `CpuWaits`): the thread waited for a CPU.
 """
 
 
 OFF_CPU = np.dtype([("time", "<i8"), ("off", "<i8"), ("delay", "<i8"), ("thread", "<i4"), ("where", "<i4")])
-"""Time without a CPU: until `time`, since its previous row, a thread was without a CPU for `off` ns.
+"""Time of a thread without a CPU: `off` ns between the previous row of the thread and `time`.
 
-For `delay` ns of these it could have run and waited for a CPU (UNKNOWN: the kernel does not say). `where` is a
-tracelib.schema.OffCpu.
+For `delay` ns of `off` the thread was ready to run and waited for a CPU (UNKNOWN: the kernel does not say). `where` is
+a tracelib.schema.OffCpu.
 """
 
 TASK = np.dtype(
@@ -149,15 +158,19 @@ TASK = np.dtype(
         ("cpus", "O"),
     ]
 )  # fmt: skip
-"""Thread of a rank's process when the process closed its file. UNKNOWN: the kernel does not say.
+"""Thread of a rank's process, with its use of CPUs up to when the process closed its file.
 
-`cpu`: ns on a CPU. `delay`: ns that it waited for a CPU. `voluntary`, `involuntary`: how often it gave its CPU up or
-lost it. `thread`: thread of its calls (-1: it made none). `cpus`: CPUs that it may use (frozenset; empty: not known).
+`cpu`: ns on a CPU. `delay`: ns of waiting for a CPU. `voluntary`, `involuntary`: number of times that it gave up or
+lost its CPU. UNKNOWN in these four: the kernel does not say. `thread`: its number among the threads with MPI calls (-1:
+it made none). `cpus`: CPUs that it may use (frozenset; empty: not known).
 """
 
 
 class Mark(IntEnum):
-    """Values of `what` of a MARK. Parameters and PARALLEL belong to the innermost region of their thread."""
+    """Values of the column `what` of MARK.
+
+    Parameters and PARALLEL belong to the innermost region that their thread is in.
+    """
 
     BEGIN = 1
     END = 2
@@ -167,7 +180,7 @@ class Mark(IntEnum):
 
 
 class State(IntEnum):
-    """Paraver states as Extrae numbers them."""
+    """States of a thread, numbered as in Paraver and Extrae."""
 
     IDLE = 0
     RUNNING = 1

@@ -14,17 +14,20 @@ import numpy as np
 from tracelib.schema import PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE
 
 INTEGER_PARAMETER, REAL_PARAMETER = 49100000, 49200000
-"""Event types of parameter n: these numbers plus n."""
+"""Bases of the event types of parameters: parameter n has the type base + n."""
 MILLION = 10**6
 ENDS, REAL = 2, 1 << 15
-"""`flags` of rows of EVENT: end of a region, real parameter."""
+"""Values in `flags` of event rows. ENDS: the event ends a region. REAL is added to the number of a real parameter."""
 
 _FIRST_OF_EXTRAE = 30000000
 _LARGEST = float(2**63 - 1024)
 
 
 def region_events(rows: np.ndarray) -> np.ndarray:
-    """Convert rows of the schema's EVENT to Paraver's types and values; `rows` is not changed."""
+    """Convert event rows of a rank file to Paraver's types and values of regions and parameters.
+
+    `rows` is not changed.
+    """
     is_end = (rows["type"] == REGION_TYPE) & (rows["flags"] == ENDS)
     is_parameter = rows["type"] == PARAMETER_TYPE
     if not (is_end.any() or is_parameter.any()):
@@ -44,23 +47,28 @@ def _millionths(values: np.ndarray) -> np.ndarray:
 
 
 def is_program_event(types: np.ndarray) -> np.ndarray:
-    """Return a mask of the event types of an imported trace that the program asked for.
+    """Return a mask of the event types of an imported trace that come from the program, not from the tracer.
 
-    These are user functions, their parameters, and the types that Extrae leaves to users.
+    They are user functions, parameters of user functions, and the types that Extrae leaves to users (below 30000000).
     """
     return (types < _FIRST_OF_EXTRAE) | is_of_region(types)
 
 
 def is_of_region(types: np.ndarray) -> np.ndarray:
-    """Return a mask of the types that are begins and ends of regions, or parameters of regions."""
+    """Return a mask of the event types that are begins and ends of regions, or parameters of regions."""
     parameter = (types > INTEGER_PARAMETER) & (types < REAL_PARAMETER + REAL)
     return parameter | (types == REGION_TYPE) | (types == PARALLEL_TYPE)
 
 
 def ended(value: np.ndarray) -> np.ndarray:
-    """Return the region that each event begins or ends; 0: it ends none.
+    """Find for each begin or end of a region which region it begins or ends.
 
-    Regions nest, so begins and ends of one depth alternate.
+    Args:
+        value: Values of a thread's region events in order of time: the region's number at a begin, 0 at an end.
+
+    Returns:
+        Number of the region for each event; 0: an end without a begin. Regions nest, so begins and ends of one depth
+        alternate.
     """
     is_begin = value > 0
     depth = np.cumsum(np.where(is_begin, 1, -1))
@@ -78,7 +86,13 @@ def ended(value: np.ndarray) -> np.ndarray:
 def region_labels(
     regions: Sequence[str], parameters: Sequence[str], used: Iterable[int]
 ) -> dict[int, tuple[str, dict[int, str]]]:
-    """Return labels for the .pcf: type -> (label, value -> label). `used`: `flags` of the parameters that occur."""
+    """Return the labels of regions and parameters for the .pcf, as in Trace.event_labels.
+
+    Args:
+        regions: Names of the regions, from number 1 on.
+        parameters: Names of the parameters, from number 1 on.
+        used: `flags` of the parameters that occur: the number of the parameter, plus REAL for a real one.
+    """
     labels: dict[int, tuple[str, dict[int, str]]] = {}
     if regions:
         labels[REGION_TYPE] = "User function", {0: "End", **dict(enumerate(regions, start=1))}

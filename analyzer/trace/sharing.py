@@ -1,4 +1,4 @@
-"""Ranks or threads that share CPUs, because there are more of them than CPUs that they may use."""
+"""Ranks or threads that share CPUs: more of them are bound to some CPUs than there are CPUs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from analyzer.trace.extras import CpuUse
 from analyzer.trace.trace import Trace
 
 _BUSY = 0.05
-"""Share of the CPU use and waiting of a rank's busiest thread from which on another thread is busy, too."""
+"""A thread is busy if it uses or waits for a CPU at least this share of the time of its rank's busiest thread."""
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """Ranks of a node that may run only on some CPUs, of which there are fewer than ranks."""
+    """Ranks of one node that are bound to the same CPUs, and are more than these CPUs.
+
+    `ranks` and `cpus` are the number of these ranks and CPUs.
+    """
 
     node: str
     ranks: int
@@ -27,7 +30,7 @@ class Sharing:
 
 
 def cpus_of(text: str) -> frozenset[int]:
-    """Parse a list of CPUs such as "0-3,8"; empty where the text is cut or no such list."""
+    """Parse a list of CPUs such as "0-3,8". Empty: the text is incomplete, or no list of CPUs."""
     if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
         return frozenset()
     ranges = [part.partition("-")[::2] for part in text.split(",")]
@@ -35,7 +38,11 @@ def cpus_of(text: str) -> frozenset[int]:
 
 
 def sharing(trace: Trace) -> tuple[Sharing, ...]:
-    """Find the ranks that share CPUs: on each node where ranks do, the group with most ranks for a CPU."""
+    """Find the nodes on which ranks share CPUs.
+
+    Returns:
+        For each of these nodes, the group of ranks with most ranks for each CPU, in order of nodes.
+    """
     found = []
     sets: list[list[frozenset[int]]] = [[] for _ in trace.nodes.names]
     for cpus, where in zip(trace.nodes.affinity, trace.nodes.of_rank.tolist(), strict=False):
@@ -49,7 +56,7 @@ def sharing(trace: Trace) -> tuple[Sharing, ...]:
 
 
 def _crowds(node: str, sets: Sequence[frozenset[int]]) -> list[Sharing]:
-    """Count, for each set of CPUs and for all of them, the ranks that may not run elsewhere."""
+    """Count the ranks that are bound to each set of CPUs or a part of it; and to the union of all sets."""
     counts = Counter(sets)
     candidates = {*counts, frozenset[int]().union(*counts)} - {frozenset()}
     return [Sharing(node, sum(n for other, n in counts.items() if other <= one), len(one)) for one in candidates]
@@ -57,22 +64,25 @@ def _crowds(node: str, sets: Sequence[frozenset[int]]) -> list[Sharing]:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Busy threads of one rank that may run on fewer CPUs than there are threads."""
+    """One rank whose busy threads are bound to fewer CPUs than there are busy threads."""
 
     rank: int
     threads: int  # number of busy threads; threads that mostly sleep do not count
     cpus: int
-    delay_ns: int  # waiting time for a CPU of the thread that waited longest; UNKNOWN: the kernel does not say
+    delay_ns: int  # ns that the busy thread that waited longest for a CPU waited; UNKNOWN: not known
 
 
 def busy(tasks: np.ndarray) -> np.ndarray:
-    """Select the threads (TASK) that want a CPU for a good part of the time."""
+    """Select the busy threads of a rank (TASK).
+
+    A thread is busy if its time on a CPU plus its waiting for a CPU is at least 5 % (_BUSY) of the largest such time.
+    """
     wants = tasks["cpu"].clip(min=0) + tasks["delay"].clip(min=0)
     return tasks[wants >= max(_BUSY * int(wants.max(initial=0)), 1)]
 
 
 def crowds_of_threads(trace: Trace, team: Team) -> tuple[Crowd, ...]:
-    """Find the ranks whose busy threads share CPUs, in order. Collective over the team."""
+    """Find the ranks whose busy threads share CPUs, in order of ranks. Collective."""
     found = []
     for rank in trace.share(team):
         tasks = busy(trace.extra(CpuUse).tasks(rank))

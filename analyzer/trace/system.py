@@ -1,4 +1,4 @@
-"""Samples that the nodes of a run gave of themselves, and the events that Paraver gets of them."""
+"""Samples that were taken of the nodes of a run (load, CPU, memory, network, disk), and their events for Paraver."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from analyzer.trace.records import EVENT
 from tracelib.schema.node import SYSTEM, SampleKind
 
 BUSY = "cpu_busy"
-"""Derived quantity: share of the CPU time that is neither idle nor waits for a disk."""
+"""Name of a derived quantity: the share of CPU time in use, which is neither idle nor waiting for a disk."""
 
 EVENT_TYPES: dict[str, tuple[int, str]] = {
     "load_1": (49001001, "Node: load, 1 minute (0.01 processes)"),
@@ -33,7 +33,7 @@ EVENT_TYPES: dict[str, tuple[int, str]] = {
     "disk_read": (49001040, "Node: disk, read since the last sample (bytes)"),
     "disk_written": (49001041, "Node: disk, written since the last sample (bytes)"),
 }
-"""Paraver event type and label of each quantity. Extrae uses none of 49001001 to 49001099."""
+"""Paraver event type and label of each quantity of a node. Extrae uses none of 49001001 to 49001099."""
 
 _PER_UNIT = {"processes": 100}  # loads are small numbers, and events are integers
 _PER_WHOLE = 10000  # shares: hundredths of a percent
@@ -43,10 +43,11 @@ _CPU_TIMES = tuple(name for name, (_, kind) in SYSTEM.items() if kind is SampleK
 
 @dataclass(frozen=True)
 class NodeSamples:
-    """Samples of one node in order of time.
+    """Samples of one node, in order of time.
 
-    `time` is ns of the trace. `values` has a column of the same length for each quantity of tracelib.schema.node.SYSTEM
-    that the node gives (`missing` names the others): gauges as they were, counters since the start of the node.
+    `time` has the time of each sample in ns of the trace. `values` has a column of the same length for each quantity of
+    tracelib.schema.node.SYSTEM that the node gives. A gauge is the value at the time, a counter the sum since the node
+    started. `missing` names the quantities that the node does not give.
     """
 
     node: int  # index in Nodes.names
@@ -60,18 +61,25 @@ class NodeSamples:
     values: dict[str, np.ndarray]
 
     def between(self, first: int, last: int) -> NodeSamples:
-        """Return samples [first, last)."""
+        """Return only the samples with an index in [first, last)."""
         columns = {name: column[first:last] for name, column in self.values.items()}
         return NodeSamples(**self.__dict__ | {"time": self.time[first:last], "values": columns})
 
     def increase(self, name: str) -> np.ndarray:
-        """Return the increase of a counter from each sample to the next; 0 where it fell (an interface went away)."""
+        """Return the increase of a counter from each sample to the next, shape (samples - 1,).
+
+        An increase is 0 where the counter fell, because a network interface or a disk went away.
+        """
         return np.diff(self.values[name]).clip(min=0)
 
     def cpu_share(self, name: str) -> np.ndarray:
-        """Return the share of all CPUs' time, 0 to 1, from each sample to the next.
+        """Return the share of the time of all CPUs of the node that was spent in one way, from each sample to the next.
 
-        `name` is BUSY or a column of CPU time.
+        Args:
+            name: BUSY, or a quantity that is CPU time, such as cpu_user.
+
+        Returns:
+            Shares from 0 to 1, shape (samples - 1,).
         """
         times = {column: self.increase(column) for column in _CPU_TIMES if column in self.values}
         whole = np.sum(list(times.values()), axis=0)
@@ -83,13 +91,13 @@ class NodeSamples:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """Names of the node's quantities, in the order of EVENT_TYPES; BUSY where it can be derived."""
+        """Names of the quantities that the node gives, in the order of EVENT_TYPES; with BUSY, if it can be derived."""
         derived = {BUSY} if "cpu_idle" in self.values else set()
         return tuple(name for name in EVENT_TYPES if name in derived or name in self.values)
 
 
 def _numbers(samples: NodeSamples, name: str) -> np.ndarray:
-    """Return a quantity in the numbers of events: gauges at each sample, other quantities at each but the first."""
+    """Convert a quantity to the integers of its events: a gauge at each sample, others from the second sample on."""
     unit, kind = SYSTEM.get(name, ("", SampleKind.CPU_TIME))
     if kind is SampleKind.CPU_TIME:
         values = samples.cpu_share(name) * _PER_WHOLE
@@ -100,7 +108,14 @@ def _numbers(samples: NodeSamples, name: str) -> np.ndarray:
 
 
 def events_of(samples: NodeSamples, begin: int, end: int, cpu: int) -> np.ndarray:
-    """Return EVENT of the samples in [begin, end), in order of time; `cpu`: CPU of the thread that carries them."""
+    """Return the events of a node's samples with a time in [begin, end), in order of time (EVENT).
+
+    Args:
+        samples: The samples of one node.
+        begin: Begin of the interval, ns.
+        end: End of the interval, ns.
+        cpu: CPU of the thread to which the events are attached, from 1; 0: unknown.
+    """
     first, last = np.searchsorted(samples.time, (begin, end)).tolist()
     before = min(first, 1)  # one more sample, for the differences
     near = samples.between(first - before, last)
@@ -118,7 +133,7 @@ def events_of(samples: NodeSamples, begin: int, end: int, cpu: int) -> np.ndarra
 
 
 def with_events(recorded: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """Merge events by (time, rank, thread), `added` last among equals; both are in this order."""
+    """Merge two arrays of events that are sorted by time, rank and thread. Among equals, `added` comes last."""
     if not len(added):
         return recorded
     low, at = (np.searchsorted(recorded["time"], added["time"], side) for side in ("left", "right"))
@@ -131,5 +146,5 @@ def with_events(recorded: np.ndarray, added: np.ndarray) -> np.ndarray:
 
 
 def labels_of(quantities: set[str]) -> dict[int, tuple[str, dict[int, str]]]:
-    """Return labels of the event types of some quantities, for the .pcf."""
+    """Return the labels of the event types of these quantities, as in Trace.event_labels."""
     return {number: (label, {}) for name, (number, label) in EVENT_TYPES.items() if name in quantities}

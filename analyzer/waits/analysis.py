@@ -24,12 +24,15 @@ from analyzer.waits.threads import UncountedWaits
 from analyzer.waits.wait_states import WaitSearch, WaitStates, find_wait_states
 
 MOST_SINGLE = 10
-"""Number of longest single waits that are listed by default."""
+"""Number of single waits, the longest ones, that are listed by default."""
 
 
 @dataclass(frozen=True)
 class WaitPlace:
-    """Waits of one kind in calls of one procedure on one path of regions, all ranks together."""
+    """Sum of the waits of one kind in calls of one procedure, on one path of regions and at one place.
+
+    All ranks are added up.
+    """
 
     kind: WaitKind
     path: str  # "solve/exchange"; "": in no region
@@ -37,24 +40,27 @@ class WaitPlace:
     count: int
     time_ns: int
     overlap_ns: int  # computing between failing polls, while there was nothing to complete
-    indirect_ns: float  # part of time_ns, because the thread that was waited for had waited itself
+    indirect_ns: float  # part of time_ns that is due to earlier waits of the threads that were waited for
     place: str = ""  # "exchange.c:212 in exchange"; empty: not known
 
 
 @dataclass(frozen=True)
 class WaitCause:
-    """The cost of one rank's delays in one activity: it did this for longer than the threads that waited for it."""
+    """Cost of the delays of one rank in one activity.
+
+    The rank did this activity for longer than the threads that waited for the rank.
+    """
 
     rank: int
     path: str
     what: str  # "computing", a procedure, "waiting for a CPU", "the tracer", "not recorded"
-    direct_ns: float  # waiting of the threads that waited for this rank
-    indirect_ns: float  # waiting of further threads that waited for those
+    direct_ns: float  # ns that other threads waited directly for this rank
+    indirect_ns: float  # ns that further threads waited, for the threads that waited for this rank
 
 
 @dataclass(frozen=True)
 class SingleWait:
-    """One wait of one thread."""
+    """One wait of one thread, with its cause. Times are in ns from the start of the trace."""
 
     kind: WaitKind
     rank: int
@@ -65,16 +71,19 @@ class SingleWait:
     time_ns: int
     procedure: str
     path: str
-    caused_ns: float  # waiting of others that it caused later
+    caused_ns: float  # ns of waiting of other threads that this wait caused later
     place: str = ""  # "exchange.c:212 in exchange < solve main.c:88 < main main.c:40"; empty: not known
     cause: str = ""  # the longest activity of the thread that was waited for, and its place; empty: not known
-    cause_ns: int = 0  # time of the wait in which that thread did so
-    lines: tuple[str, str] = ("", "")  # place and cause in short: "exchange.c:212", "computing smooth.c:40-61"
+    cause_ns: int = 0  # ns of the wait in which the other thread did this activity
+    lines: tuple[str, str] = ("", "")  # short texts of place and cause: "exchange.c:212", "computing smooth.c:40-61"
 
 
 @dataclass(frozen=True)
 class Waits(InNotebook):
-    """The wait states of a run. Arrays by rank and kind are int64 of shape (ranks, kinds)."""
+    """The wait states of a run: sums by rank and kind, by place and by cause.
+
+    Arrays are int64 of shape (ranks, kinds) in ns or numbers of waits, unless their comment gives another shape.
+    """
 
     threads: int  # number of threads of the ranks that could be read
     runtime_ns: int
@@ -91,7 +100,7 @@ class Waits(InNotebook):
     causes: tuple[WaitCause, ...] = ()  # most expensive first
     longest: tuple[SingleWait, ...] = ()
     reasons: tuple[WaitReason, ...] = ()  # longest first; empty: places are not known
-    notes: tuple[str, ...] = ()  # on programs whose places have no good names
+    notes: tuple[str, ...] = ()  # lines for the user: programs whose places have no good names
     place: str = ""  # only waits in calls through these places are counted; empty: all waits
     present: np.ndarray | None = None  # the ranks that could be read; None: all
     chosen: tuple[int, ...] | None = None  # the ranks that were to be read; None: all
@@ -99,12 +108,12 @@ class Waits(InNotebook):
 
     @property
     def total_ns(self) -> int:
-        """Return the time of all waits in ns."""
+        """Return the sum of all waits in ns."""
         return int(self.time_ns.sum())
 
     @property
     def share(self) -> float:
-        """Return all waiting as a share of the time of all threads."""
+        """Return the sum of all waits divided by runtime x number of threads, from 0 to 1."""
         whole = self.runtime_ns * self.threads
         return self.total_ns / whole if whole else 0.0
 
@@ -120,15 +129,20 @@ def analyze_waits(
 ) -> Waits:
     """Find the wait states of a run and, with `causes`, their places and the costs of the delays behind them.
 
-    Collective: the team shares the search and the reading of what threads did. The first member adds up the costs.
+    Collective.
+
+    The team shares the search and the reading of calls. The first member adds up the costs.
 
     Args:
         trace: The trace.
         team: The processes that share the work.
         calls: The profile of the run.
-        longest: Number of longest single waits to list.
-        causes: Also find places, causes and costs.
-        place: Count only waits in calls through these places, without costs of delays. None: all calls.
+        longest: Number of single waits to list, longest first.
+        causes: True: also find places, causes and costs of delays.
+        place: Count only waits in calls through these places; the costs of delays are then 0. None: all calls.
+
+    Returns:
+        The wait states, on all members of the team.
     """
     chosen = place.paths(trace) if place else None
     search = WaitSearch(trace, team, with_syncs=causes, used=calls.called)
@@ -174,11 +188,11 @@ def _sum(search: WaitSearch, parts: Iterable[np.ndarray]) -> _Sums:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Sums of waits that can be added to other sums.
+    """Sums of waits, which can be added to the sums of other members.
 
     `times` is int64 of shape (3, ranks, kinds): waiting in ns, number of waits, and ns of computing between failing
-    polls.
-    `completion_ns` has shape (2, ranks): ns in barriers and in N-to-N after the first member had left.
+    polls. `completion_ns` has shape (2, ranks): ns in barriers and in N-to-N collectives after the first member had
+    left.
     """
 
     times: np.ndarray
@@ -258,7 +272,7 @@ def _told(trace: Trace, done: ExplainedWaits, costs: DelayCosts, places: WaitPla
 
 
 def _notes(trace: Trace, where: Rows) -> tuple[str, ...]:
-    """Return notes on the places of waits that have no good names."""
+    """Return lines for the user on places of waits that have no good names."""
     paths = [np.unique(rows["path"]) for _, rows in where.pieces()]
     return tuple(trace.extra(CallPaths).named().notes(np.unique(joined(paths, np.dtype(np.int64)))))
 
@@ -344,7 +358,7 @@ def _longest(
 
 
 def _in_words(trace: Trace, where: np.ndarray) -> list[tuple[str, str, tuple[str, str]]]:
-    """Translate waits (WHERE) into text: the place with its callers, the cause, and both in short."""
+    """Translate waits (WHERE) into texts: the place with its callers, the cause, and the short forms of both."""
     said = WaitTexts(trace)
     causes = [said.every[number] for number in said.causes(where).tolist()]
     paths = where["path"].tolist()

@@ -1,4 +1,7 @@
-"""A trace with its wait states as events, for Paraver: the kind where a wait begins, 0 where it ends."""
+"""A trace with its wait states as events for Paraver.
+
+The value is the kind + 1 at the begin of a wait, and 0 at its end.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _LABELS = {
 
 
 class WithWaits(Annotated):
-    """A trace with the events of its wait states in a temporary file.
+    """Trace with the events of its wait states, which are in a temporary file. Collective.
 
     The team shares the search; each member gets all events.
     """
@@ -47,7 +50,7 @@ class WithWaits(Annotated):
 
 
 def _events(waits: np.ndarray, lanes: Lanes, cpus: np.ndarray) -> np.ndarray:
-    """Build the events (EVENT) of begins and ends of waits (WAIT) that have a length."""
+    """Build the events (EVENT) at the begins and ends of waits (WAIT). Waits of length 0 have none."""
     waits = waits[waits["end"] > waits["enter"]]
     found = np.zeros((len(waits), 2), EVENT)
     found["time"][:, 0], found["time"][:, 1] = waits["enter"], waits["end"]
@@ -60,7 +63,7 @@ def _events(waits: np.ndarray, lanes: Lanes, cpus: np.ndarray) -> np.ndarray:
 
 
 def _cpus(trace: Trace, lanes: Lanes) -> np.ndarray:
-    """Find the CPU on which each thread is first seen; 0: unknown."""
+    """Return the CPU on which each thread is seen first, from 1; 0: unknown."""
     found = np.zeros(len(lanes), np.int64)
     begin, end = trace.windows()[:2].tolist()
     states = trace.states(begin, end)[::-1]

@@ -1,4 +1,4 @@
-"""The places of waits, and what the thread that was waited for did meanwhile, and where."""
+"""The place of each wait, and the activity and place of the thread that was waited for during the wait."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from analyzer.trace import CallPaths, Trace
 from analyzer.waits.wait_states import WaitStates
 
 MOST_CALLS = 64
-"""Number of calls before the one that was waited for in which the search looks for the cause."""
+"""Number of calls that the search for a cause goes back, from the call that was waited for."""
 
 COMPUTES, IN_CALL = 1, 2
-"""The main activity of a thread: computing or a call; 0: not known."""
+"""Values of `does`: the thread computed, or it was in a call; 0: not known."""
 
 WHERE = np.dtype(
     [("path", "<i8"), ("before", "<i8"), ("after", "<i8"), ("call", "<i8"), ("does", "<i8"), ("ns", "<i8")]
 )
-"""Place and cause of one wait. `path` is the path of the call that waits.
+"""Place and cause of one wait. `path` is the call path of the call that waited (row of CallPaths.tables).
 
-The other columns are the longest activity of the thread that was waited for, `ns` long. Either it computed between
-calls from the paths `before` and `after`, of which the latter is a call of procedure `call`; or it was in `call` from
-the path `after`.
+The other columns describe the activity of the thread that was waited for that took the longest part of the wait, `ns`.
+`does` is COMPUTES or IN_CALL. COMPUTES: it computed between a call from path `before` and a call of procedure `call`
+from path `after`. IN_CALL: it was in a call of procedure `call` from path `after`.
 """
 
 DID = np.dtype([("wait", "<i8"), *((name, "<i8") for name in WHERE.names or () if name != "path")])
-"""One activity of the thread that wait number `wait` was for, and the ns of the wait that it took.
+"""Activity of the thread that was waited for during wait number `wait`, and the `ns` of the wait that it took.
 
-The rows of one wait add up to the length of the wait.
+Other columns are as in WHERE. The rows of one wait add up to the length of the wait.
 """
 
 _ASKED = np.dtype(
@@ -48,9 +48,9 @@ _CALL = np.dtype([("enter", "<i8"), ("over", "<i8"), ("call", "<i8"), ("path", "
 
 @dataclass(frozen=True)
 class WaitReason:
-    """Activity of other ranks during a part of the waits in one call at one place, sum of all ranks.
+    """Activity of other ranks that took part of the waits in calls of one procedure at one place, sum over all ranks.
 
-    `time_ns` is the time of that part.
+    `time_ns` is the sum of these parts in ns, `count` their number.
     """
 
     procedure: str
@@ -64,13 +64,20 @@ class WaitReason:
 
 @dataclass(frozen=True)
 class WaitPlaces:
-    """WHERE of each wait, in the order of the waits, and DID of all waits in any order."""
+    """Place and cause of each wait (`where`, WHERE, in the order of the waits).
+
+    `did` has all activities during the waits (DID, in any order).
+    """
 
     where: Rows
     did: Rows
 
     def chosen(self, paths: np.ndarray) -> WaitPlaces:
-        """Keep only the waits in calls of chosen paths (bool by path), and number them anew."""
+        """Keep only the waits in calls from chosen paths, and number the remaining waits from 0.
+
+        Args:
+            paths: bool, one for each row of CallPaths.tables.
+        """
         where, did = Rows(WHERE), Rows(DID)
         kept = [np.zeros(0, bool), *(paths[piece["path"]] for _, piece in self.where.pieces())]
         mine = np.concatenate(kept)
@@ -85,7 +92,7 @@ class WaitPlaces:
 
 
 def wait_places(trace: Trace, found: WaitStates) -> WaitPlaces | None:
-    """Find place and cause of each wait. None: the trace does not know its places.
+    """Find the place and the cause of each wait. None: the trace does not know call paths.
 
     Each rank's calls are read once, window by window.
     """
@@ -100,9 +107,10 @@ def wait_places(trace: Trace, found: WaitStates) -> WaitPlaces | None:
 
 
 def _questions(found: WaitStates, windows: np.ndarray) -> tuple[Spill, np.ndarray]:
-    """Build the questions to each rank: about the calls that waited, and about those that were waited for.
+    """Build the questions to each rank: about the calls that waited, and about the calls that were waited for.
 
-    Returns _ASKED by rank and window (number: rank x windows + window), and bool by rank: there are questions to it.
+    Returns:
+        _ASKED rows under the number rank x windows + window, and a bool for each rank: True if it is asked anything.
     """
     lanes, asked, count = found.search.lanes, Spill(_ASKED), len(windows) - 1
     ranks = np.zeros(found.search.trace.size, bool)
@@ -138,7 +146,13 @@ def _answer(trace: Trace, rank: int, asked: Spill, windows: np.ndarray, places: 
 
 
 def _answer_thread(asked: np.ndarray, calls: np.ndarray, places: WaitPlaces) -> None:
-    """Answer the questions about one thread. `calls`: _CALL of the thread, as far back as the search looks."""
+    """Answer the questions about one thread.
+
+    Args:
+        asked: Questions (_ASKED) about calls of one window.
+        calls: Calls of the thread (_CALL) in the window, and MOST_CALLS before it.
+        places: Gets the answers.
+    """
     at = np.searchsorted(calls["enter"], asked["time"], "right") - 1
     places.did.append(_rest(asked.compress((at < 0) & (asked["causes"] > 0)), np.zeros(0, DID)))
     asked, at = asked.compress(at >= 0), at.compress(at >= 0)
@@ -148,9 +162,9 @@ def _answer_thread(asked: np.ndarray, calls: np.ndarray, places: WaitPlaces) -> 
 
 
 def _look_back(asked: np.ndarray, at: np.ndarray, calls: np.ndarray, out: np.ndarray, did: Rows) -> None:
-    """Find what a thread did between the begin and the end of each wait, back from the calls `at`.
+    """Find what a thread did between begin and end of each wait, going back from the calls `at`.
 
-    Writes the longest activity to `out`, and all activities to `did`.
+    Writes the longest activity of each wait to `out` (WHERE), and all activities to `did` (DID).
     """
     if not len(asked):
         return
@@ -184,9 +198,10 @@ def _part(
     asked: np.ndarray, at: np.ndarray, calls: np.ndarray, does: int, since: np.ndarray, until: np.ndarray,
     follows: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Build DID of each question for one activity, from `since` until `until`.
+    """Build a DID row of each question for one activity, from `since` until `until` (ns).
 
-    The activity is the call `at`, or the computing before it (`follows`: bool, there is a call before it).
+    The activity is the call `at` (IN_CALL), or the computing before that call (COMPUTES). `follows` is for computing:
+    bool, True if there is an earlier call.
     """
     rows = np.zeros(len(asked), DID)
     rows["wait"], rows["does"], rows["ns"] = asked["wait"], does, until - since
@@ -200,7 +215,7 @@ _SAME = ("wait", "does", "before", "after", "call")
 
 
 def _added(rows: np.ndarray) -> np.ndarray:
-    """Add up rows of DID with the same activity in the same wait."""
+    """Add up DID rows of one wait that have the same activity."""
     if not len(rows):
         return rows
     rows = rows.take(np.lexsort([rows[name] for name in reversed(_SAME)]))
@@ -211,13 +226,13 @@ def _added(rows: np.ndarray) -> np.ndarray:
 
 
 def _longest(rows: np.ndarray) -> np.ndarray:
-    """Find the longest row of each wait (rows: DID by wait)."""
+    """Find the longest activity of each wait (rows: DID)."""
     rows = rows.take(np.lexsort((-rows["ns"], rows["wait"])))
     return rows.compress(np.diff(rows["wait"], prepend=-1) != 0)
 
 
 def _rest(asked: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Build DID of the unknown part of each wait: before the calls that were searched, or before the first call."""
+    """Build DID rows of the unknown part of each wait: before the searched calls, or before the first call."""
     order = np.argsort(asked["wait"])
     rest = np.zeros(len(asked), DID)
     rest["wait"] = asked["wait"][order]
@@ -227,7 +242,7 @@ def _rest(asked: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 class WaitTexts:
-    """Places of waits and of their causes as text."""
+    """Texts for the places of waits and for their causes."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -238,16 +253,16 @@ class WaitTexts:
         self._numbers = {self.every[0]: 0}
 
     def chain(self, path: int) -> str:
-        """Return a place and its callers as text; empty: not known."""
+        """Return the text of a place and its callers; empty: not known."""
         return self.places.chain(path) if path else ""
 
     def line(self, path: int) -> str:
-        """Return the line of a place alone, as far as it is known."""
+        """Return file and line of a place, or its function if the line is not known; empty: nothing is known."""
         place = int(self.places.place[path])
         return (self.places.location(place) or self.places.text(place)) if place else ""
 
     def causes(self, rows: np.ndarray) -> np.ndarray:
-        """Return for each cause (WHERE) the index of its text in `every`."""
+        """Return for each cause (WHERE or DID rows) the index of its text in `every`."""
         stretch = self._between.numbers(rows["before"], rows["after"])
         spot = np.where(rows["does"] == COMPUTES, stretch, self.places.place[rows["after"]])
         width = np.int64(max(len(self._trace.procedures), 1))
@@ -272,9 +287,9 @@ class WaitTexts:
 
 
 def reasons(trace: Trace, found: WaitStates, places: WaitPlaces) -> tuple[WaitReason, ...]:
-    """Sum waits by place and cause, the longest first.
+    """Sum waits by procedure, place and cause, the longest time first.
 
-    A wait counts for each activity that the thread that was waited for did in it, with the time of that activity.
+    A wait contributes to each activity that the thread that was waited for did during the wait, with the time of it.
     """
     said, lanes = WaitTexts(trace), found.search.lanes
     waits, where = found.rows.mapped(), places.where.mapped()

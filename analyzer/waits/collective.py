@@ -1,4 +1,4 @@
-"""Wait states of collectives: the member that others wait for, by the pattern in which data depends on members."""
+"""Wait states of collectives: which members wait, and for which member, by the pattern of dependences."""
 
 from __future__ import annotations
 
@@ -27,23 +27,27 @@ _KINDS: dict[Pattern | None, WaitKind] = {
 }
 NOBODY = -1
 _UNKNOWN = len(PATTERNS)
-"""Number of the unknown pattern: only times tell who may have waited (MPI_Alltoallv, neighbourhoods)."""
+"""Number of the pattern of collectives that do not say who depends on whom: MPI_Alltoallv, neighbourhood collectives.
+
+Only times tell who may have waited.
+"""
 _EARLIEST = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True)
 class CollectiveWaits:
-    """The waits, synchronizations and completion times of one window of collectives."""
+    """The waits, synchronizations and completion times of the collectives in one window."""
 
     waits: np.ndarray  # WAIT
     syncs: np.ndarray  # SYNC
-    completion: np.ndarray  # (2, ranks) ns after the first member had left: in barriers, in N-to-N
+    completion: np.ndarray  # (2, ranks) ns in barriers and in N-to-N collectives after the first member had left
 
 
 def fence_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[np.ndarray]:
-    """Find the waits (WAIT) of fences, window by window.
+    """Find the waits (WAIT) in MPI_Win_fence, window by window.
 
-    Not all fences synchronize (MPI_MODE_NOPRECEDE). A member that left before the last one entered did not wait for it.
+    Not all fences synchronize (MPI_MODE_NOPRECEDE). So a member that left before the last member entered did not wait
+    for that member.
     """
     for rows, group in fences(trace, team):
         waits = np.zeros(0, WAIT)
@@ -56,8 +60,8 @@ def fence_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[np.ndarray]:
 def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[CollectiveWaits]:
     """Find the wait states of the blocking collectives, window by window.
 
-    A member that takes data waits until the last member that it takes from enters. Members that give no data delay
-    nobody, and members that take none do not wait. In a barrier all wait for all.
+    A member that takes data waits until the last of the members that give it data enters. A member that gives no data
+    delays nobody. A member that takes no data does not wait. In a barrier all members wait for all.
     """
     patterns = _patterns(trace)
     for rows, group in collectives(trace, team):
@@ -72,15 +76,15 @@ def collective_waits(trace: Trace, lanes: Lanes, team: Team) -> Iterator[Collect
 
 
 def nonblocking_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
-    """Build CANDIDATE rows of the nonblocking collectives.
+    """Find the possible waits (CANDIDATE) of calls that complete nonblocking collectives. Collective.
 
-    The call that completes a nonblocking collective waits until the last member that gives data has begun its own.
+    Such a call waits until the last member that gives data has begun the collective.
     """
     return _candidates(trace, lanes, *nonblocking_collectives(trace, team))
 
 
 def persistent_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
-    """Build CANDIDATE rows of the persistent collectives that were started."""
+    """Find the possible waits (CANDIDATE) of calls that complete persistent collectives. Collective."""
     return _candidates(trace, lanes, *persistent_collectives(trace, team))
 
 
@@ -92,7 +96,7 @@ def _candidates(trace: Trace, lanes: Lanes, rows: np.ndarray, group: np.ndarray)
 
 
 def _patterns(trace: Trace) -> np.ndarray:
-    """Return the number of the pattern of each procedure; -1: the procedure is no collective."""
+    """Return the number of the pattern of each procedure: index in PATTERNS, or _UNKNOWN; -1: no collective."""
     names = [base_procedure(p) for p in trace.procedures]
     known = {name: PATTERNS.index(pattern) for name, pattern in PATTERN.items()}
     return np.array([known.get(n, _UNKNOWN if n in BLOCKING_COLLECTIVES else -1) for n in names], np.int64)
@@ -103,8 +107,15 @@ def _by_pattern(
 ) -> Iterator[tuple[_Members, Pattern | None, np.ndarray]]:
     """Split collectives by their pattern.
 
-    Yields members of collectives, their pattern (None: not known) and the WaitKind of each row. `patterns` has the
-    number of the pattern of each procedure.
+    Args:
+        trace: The trace.
+        lanes: The threads of the trace.
+        patterns: Number of the pattern of each procedure.
+        rows: Calls of members (MEMBER_CALL).
+        group: Number of the collective of each row, ascending.
+
+    Yields:
+        Members of collectives, their pattern (None: not known), and the WaitKind of each row.
     """
     barriers = np.array([base_procedure(p) in BARRIERS for p in trace.procedures], bool)
     for number, pattern in enumerate((*PATTERNS, None)):
@@ -118,17 +129,17 @@ def _by_pattern(
 
 
 def last_present(rows: np.ndarray, group: np.ndarray, gives: np.ndarray) -> np.ndarray:
-    """Find the last giver of each collective that was present before a member left.
+    """Find for each row the last member that gave data and had entered before the member of the row left.
 
-    A member waited for no later one.
+    A member cannot have waited for a giver that entered after it left.
 
     Args:
         rows: Calls of members of collectives (MEMBER_CALL).
         group: Number of the collective of each row, ascending.
-        gives: True for members that give data.
+        gives: bool, True for members that give data.
 
     Returns:
-        For each row the row of that giver; NOBODY: there is none.
+        Row of that giver for each row; NOBODY (-1): there is none.
     """
     givers = np.flatnonzero(gives)
     if not len(givers):
@@ -140,7 +151,7 @@ def last_present(rows: np.ndarray, group: np.ndarray, gives: np.ndarray) -> np.n
 
 
 class _Members:
-    """The calls (MEMBER_CALL) of the members of collectives of one pattern, in order of `group`."""
+    """The calls (MEMBER_CALL) of the members of collectives that have one pattern, in order of `group`."""
 
     def __init__(self, trace: Trace, rows: np.ndarray, group: np.ndarray, lane: np.ndarray) -> None:
         self._trace = trace
@@ -149,9 +160,11 @@ class _Members:
         self._group = np.unique(group, return_inverse=True)[1]
 
     def causes(self, pattern: Pattern | None) -> tuple[np.ndarray, np.ndarray]:
-        """Find for each row the last member that it takes data from (NOBODY: none), and the entry of the first giver.
+        """Find for each row the last member from which it takes data, and when the first giver entered.
 
-        The first giver's entry matters in TO_ROOT only; in other patterns it is the entry of the last.
+        Returns:
+            Row of the last giver (NOBODY: none), and a time in ns. The time is the entry of the first giver for
+            TO_ROOT; for other patterns it is the entry of the last giver.
         """
         rows = self.rows
         is_root = rows["rank"] == rows["root"]
@@ -169,7 +182,7 @@ class _Members:
         return np.where(takes, cause, NOBODY), first
 
     def waits(self, pattern: Pattern | None, kind: np.ndarray) -> np.ndarray:
-        """Build WAIT rows of the members that had to wait in blocking calls."""
+        """Build the waits (WAIT) of members that had to wait in blocking collectives."""
         rows, (cause, first) = self.rows, self.causes(pattern)
         waits = (cause != NOBODY) & (rows["enter"][cause] > rows["enter"])
         found, cause = np.zeros(int(waits.sum()), WAIT), cause[waits]
@@ -182,7 +195,7 @@ class _Members:
         return found[found["end"] > found["enter"]]
 
     def candidates(self, pattern: Pattern | None, kind: np.ndarray) -> np.ndarray:
-        """Build CANDIDATE rows of the calls that completed nonblocking collectives."""
+        """Build the possible waits (CANDIDATE) of calls that completed nonblocking collectives."""
         cause, first = self.causes(pattern)
         known = (cause != NOBODY) & (self.rows["exit"] > 0)
         found, cause = np.zeros(int(known.sum()), CANDIDATE), cause[known]
@@ -193,18 +206,18 @@ class _Members:
         return found[found["lane"] != found["cause"]]
 
     def _last(self, gives: np.ndarray) -> np.ndarray:
-        """Find for each row the last giver to enter in its group; NOBODY: no member gives."""
+        """Find for each row the giver that was the last to enter its collective; NOBODY: no member gives."""
         time = np.where(gives, self.rows["enter"], _EARLIEST)
         order = np.lexsort((time, self._group))
         last = order[np.append(self._first[1:], len(order)) - 1]
         return np.where(gives[last], last, NOBODY)[self._group]
 
     def _earliest(self, gives: np.ndarray) -> np.ndarray:
-        """Find when the first giver of each group enters."""
+        """Find the time at which the first giver of each collective entered, ns."""
         return np.minimum.reduceat(np.where(gives, self.rows["enter"], np.iinfo(np.int64).max), self._first)
 
     def _last_before(self, gives: np.ndarray) -> np.ndarray:
-        """Find for each row the last giver to enter among the lower ranks of its communicator."""
+        """Find for each row the giver that was the last to enter, among the ranks before it in the communicator."""
         place = positions(self._trace, self.rows)
         order = np.lexsort((place, self._group))
         group, giving = self._group[order], gives[order]
@@ -225,9 +238,10 @@ class _Members:
         return result
 
     def syncs(self, pattern: Pattern | None) -> np.ndarray:
-        """Build SYNC rows of when members left.
+        """Build the SYNC rows of members that left collectives.
 
-        For rooted patterns they are as of messages between the root and each other member.
+        For ALL, each member gets a MEMBER row. For rooted patterns the rows are as of messages between the root and
+        each other member. Other patterns synchronize nobody.
         """
         rows = np.zeros(len(self.rows), SYNC)
         rows["key"] = rows["time"] = self.rows["exit"]
@@ -242,9 +256,10 @@ class _Members:
         return rows[(root != NOBODY) & (rows["lane"] != rows["other"])]
 
     def completion(self, is_n_to_n: np.ndarray) -> np.ndarray:
-        """Sum the ns that members that take data were inside after the first member had left, by (kind, rank).
+        """Sum the ns that members that take data stayed after the first member had left.
 
-        Kind 0 is barriers, 1 is N-to-N.
+        Returns:
+            int64 of shape (2, ranks): barriers, then N-to-N collectives.
         """
         left = np.minimum.reduceat(self.rows["exit"], self._first)[self._group]
         times = np.where(self.rows["takes"], self.rows["exit"] - np.maximum(left, self.rows["enter"]), 0)

@@ -38,18 +38,18 @@ from analyzer.waits.wait_states import WaitStates
 
 @dataclass(frozen=True)
 class ExplainedWaits:
-    """Waits with the path of regions of each, and the activities of all threads."""
+    """Waits with the path of regions that each is on, and the segments of all threads."""
 
     found: WaitStates
     paths: RegionPaths
-    path: Rows  # int32, in the order of the waits
+    path: Rows  # int32, number of the path of each wait, in the order of the waits
     segments: Segments
 
 
 def explain_waits(found: WaitStates) -> ExplainedWaits:
-    """Find the paths of waits and the activities of all threads. Collective.
+    """Find the path of regions of each wait, and the activities of all threads. Collective.
 
-    Each member of a team reads its own ranks; the first member gets the results of all ranks.
+    Each member of a team reads its own ranks. The first member gets the results of all ranks.
     """
     mine = _of_ranks(found)
     return _together(mine) if found.search.team.size > 1 else mine
@@ -69,16 +69,19 @@ def _of_ranks(found: WaitStates) -> ExplainedWaits:
 
 
 def _parts(trace: Trace, ranks: range) -> Iterator[tuple[range, np.ndarray]]:
-    """Split ranks into groups that are read together, and their windows: several ranks have one window."""
+    """Yield groups of ranks that are read together, with the bounds of their windows.
+
+    Groups of several ranks have one window.
+    """
     for some, bounds in trace.parts(ranks, trace.sizes.part_calls):
         for these in [some] if len(bounds) == 2 else (range(rank, rank + 1) for rank in some):
             yield these, bounds
 
 
 def _together(mine: ExplainedWaits) -> ExplainedWaits:
-    """Gather the results of all members of a team on its first one.
+    """Gather the results of all members of a team on the first member.
 
-    Paths and activities get the numbers that they have where one process reads all ranks.
+    Paths and activities get the numbers that they would have if one process had read all ranks.
     """
     found, trace, team = mine.found, mine.found.search.trace, mine.found.search.team
     parts = team.allgather(
@@ -108,28 +111,33 @@ DELAY_WAIT = np.dtype(
     [("enter", "<i8"), ("end", "<i8"), ("cause_enter", "<i8"), ("since", "<i8"), ("place", "<i8"),
       ("lane", "<i4"), ("cause", "<i4")]
 )  # fmt: skip
-"""A wait as `struct delay_wait` of the kernel."""
+"""A wait whose delay is to be charged (`struct delay_wait` of the kernel).
+
+`since`: time from which the two threads are compared, ns. `place`: number of the wait in WaitStates.
+"""
 
 _AT_ONCE = 1 << 13
-"""Number of waits that are charged before the pages that were read for them are released.
+"""Number of waits that are charged before the memory of the mapped files is released.
 
-Each wait may need pages of its own of the mapped files. Those pages may be needed again.
+Each wait may need other pages of these files. A released page is read again when it is needed.
 """
 
 _MAPPED_BYTES, _BYTES_A_WAIT = 1 << 28, 3 << 16
-"""Bytes of the segments that may be mapped at a time, and bytes counted for each wait.
+"""Bytes of the segments that may be mapped at a time, and bytes that are expected for each wait.
 
-The system maps 64 KiB around a page that is read (fault_around_bytes); two threads are compared, at one end or both.
+The system maps 64 KiB around a page that is read (fault_around_bytes). Two threads are compared, at one end or both.
 """
 
 
 @dataclass(frozen=True)
 class DelayCosts:
-    """Costs of delays in ns.
+    """Costs of delays in ns, by thread and activity, and by wait.
 
-    `by_lane` is float64 of shape (lanes, activities, 2): direct and indirect. `activities` has shape (activities, 2):
-    path and what is done there (`Activities.table`). For each wait, in the order of WaitStates, there are float64
-    `indirect` (the part that is due to waits of its cause) and `caused` (the waiting that it causes later).
+    Attributes:
+        by_lane: Costs of each thread's activities, float64 of shape (lanes, activities, 2): direct, indirect.
+        activities: Path of regions and code of each activity, int64 of shape (activities, 2), as `Activities.table`.
+        indirect: For each wait (in the order of WaitStates) the part that is due to waits of its cause, float64.
+        caused: For each wait the waiting of other threads that it causes later, float64.
     """
 
     by_lane: np.ndarray
@@ -139,7 +147,7 @@ class DelayCosts:
 
 
 def delay_costs(done: ExplainedWaits) -> DelayCosts | None:
-    """Compute the costs of the delays behind the waits. Collective; None on all members but the first."""
+    """Compute the costs of the delays behind the waits. Collective. None on all members but the first."""
     if done.found.search.team.rank:
         for window in range(len(done.found.search.windows) - 1):
             done.found.syncs(window)
@@ -150,7 +158,11 @@ def delay_costs(done: ExplainedWaits) -> DelayCosts | None:
 
 
 def _by_end(found: WaitStates) -> tuple[Rows, np.ndarray]:
-    """Sort waits by their end. Returns DELAY_WAIT rows, and the first row of each window of time."""
+    """Sort waits by their end.
+
+    Returns:
+        DELAY_WAIT rows, and the index of the first row of each window of time (int64).
+    """
     windows = found.search.windows
     spill, rows = Spill(DELAY_WAIT), Rows(DELAY_WAIT)
     for first, waits in found.rows.pieces():
@@ -170,7 +182,7 @@ def _by_end(found: WaitStates) -> tuple[Rows, np.ndarray]:
 
 
 def _find_last_syncs(rows: Rows, edges: np.ndarray, found: WaitStates, starts: np.ndarray) -> None:
-    """Fill in since when each pair of threads is compared; rows (DELAY_WAIT) are in order of `end`."""
+    """Set `since` of each wait (DELAY_WAIT, in order of `end`): the time when its two threads were last in step."""
     last = LastSyncs(starts)
     for window, (low, high) in enumerate(pairwise(edges.tolist())):
         mine = rows.mapped()[low:high]
@@ -211,14 +223,17 @@ def _costs(segments: Segments, found: WaitStates, rows: Rows) -> DelayCosts:
 
 
 def _waits_at_once(segments: Segments) -> int:
-    """Return the number of waits that are charged before the pages read for them are released."""
+    """Return the number of waits that are charged before the memory of the mapped files is released."""
     if len(segments.rows) * segments.rows.dtype.itemsize <= _MAPPED_BYTES:
         return _AT_ONCE
     return min(_AT_ONCE, max(_MAPPED_BYTES // _BYTES_A_WAIT, 1))
 
 
 def _times(found: WaitStates) -> tuple[Rows, Rows]:
-    """Return when each wait begins, and the sum of all waits before it (one entry more): int64, ns."""
+    """Return the begin of each wait (ns), and the sum of all waits before it (ns), with the sum of all at the end.
+
+    int64.
+    """
     entered, waited_before, sum_ns = Rows(np.dtype("<i8")), Rows(np.dtype("<i8")), 0
     waited_before.append(np.zeros(1, np.int64))
     for _, waits in found.rows.pieces():

@@ -1,4 +1,4 @@
-"""The kinds of wait states, under Scalasca's names."""
+"""The kinds of wait states, with Scalasca's names, and the records of waits."""
 
 from __future__ import annotations
 
@@ -41,27 +41,29 @@ LABELS = (
 
 WAIT = np.dtype(
     [
-        ("enter", "<i8"),  # of the call that waited; the wait begins here
-        ("end", "<i8"),  # of the wait: when the cause came, or the call ended
-        ("exit", "<i8"),  # of the call
+        ("enter", "<i8"),  # entry of the call that waited; the wait begins here
+        ("end", "<i8"),  # end of the wait: when the cause came, or the call ended
+        ("exit", "<i8"),  # exit of the call that waited
         ("cause_enter", "<i8"),  # enter of the call that was waited for
         ("lane", "<i4"),  # the thread that waited, numbered through all ranks (Lanes)
         ("cause", "<i4"),  # lane of the thread that was waited for
         ("call", "<i4"),  # index in Trace.procedures
         ("kind", "<i4"),
-        ("first", "<i8"),  # N-to-1: when the first member that gives data entered; between `enter` and `end`
-        ("overlap", "<i8"),  # of a run of failing polls: ns that the thread computed between the polls
+        ("first", "<i8"),  # N-to-1: entry of the first member that gives data, limited to [enter, end]
+        ("overlap", "<i8"),  # ns that the thread computed between failing polls; this is no waiting
         ("polled", "<i8"),  # a Polled
     ]
 )
-"""One wait state (`struct wait_state` of the kernel). A call has at most one: the wait that ended last.
+"""One wait state (`struct wait_state` of the kernel). Times are in ns.
 
-The time in MPI of failing polls counts as if it were the last part of their time.
+A call has at most one wait: the one that ended last.
+
+If a run of failing polls waited, the time in MPI counts as if it were the last part of the time of the run.
 """
 
 
 class Polled(IntEnum):
-    """Role of a wait in polling: none, the first run of failing polls, or a later part."""
+    """Role of a wait in polling."""
 
     NO = 0
     BEGIN = 1  # the first run of failing polls of a wait
@@ -69,5 +71,5 @@ class Polled(IntEnum):
 
 
 def length(waits: np.ndarray) -> np.ndarray:
-    """Return the length of each wait in ns."""
+    """Return the length of each wait (WAIT) in ns."""
     return waits["end"] - waits["enter"]

@@ -1,4 +1,4 @@
-"""Messages as candidates for what calls waited for."""
+"""Possible waits of calls for messages: who could not go on before whom."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.trace import Trace
 from analyzer.waits.threads import Lanes
 
 _MESSAGES = 1 << 18
-"""Number of messages that are read together."""
+"""Number of messages that are read at a time."""
 
 CANDIDATE = np.dtype(
     [
@@ -31,18 +31,25 @@ CANDIDATE = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-"""One possible cause of a wait (`struct wait_candidate` of the kernel).
+"""One possible wait (`struct wait_candidate` of the kernel). Times are in ns.
 
-The call of `lane` that returns at `complete` could not return before `until`, when `cause` entered the other side's
-call.
+The call of thread `lane` that returns at `complete` could not return before `until`. At `until`, the thread `cause`
+entered the call that it needed. `posted`: when the operation was posted. `first`: when the first giver entered.
 """
 
 
 def add_messages(trace: Trace, lanes: Lanes, mine: range, pieces: Pieces, spill: Spill, *, probes: bool) -> None:
-    """Put the CANDIDATE rows of all messages of some lanes aside.
+    """Put the possible waits (CANDIDATE) of all messages of some threads into `spill`, by number of the piece.
 
-    They go to the piece in which the call completed that may have waited, or in which the call that sent was entered.
-    `probes`: True if there are calls that may have waited before the receive.
+    The piece is that of the call's completion, or of the entry of the call that sent.
+
+    Args:
+        trace: The trace.
+        lanes: The threads of the trace.
+        mine: Range of lanes whose calls may have waited.
+        pieces: The pieces in which their calls are read.
+        spill: Gets the rows.
+        probes: True if there are probes, which may have waited for the message before the receive.
     """
     received = np.zeros((len(lanes), 3), np.int64)
     first = np.ascontiguousarray(lanes.first, np.int64)
@@ -63,9 +70,9 @@ def add_messages(trace: Trace, lanes: Lanes, mine: range, pieces: Pieces, spill:
 
 
 def some_messages(trace: Trace, ranks: range) -> Iterator[np.ndarray]:
-    """Yield all messages (MESSAGE) that these ranks send or receive, in order, at most _MESSAGES at a time.
+    """Yield all messages (MESSAGE) that these ranks send or receive, in order, at most _MESSAGES (2^18) at a time.
 
-    A window of many ranks may hold many.
+    The limit holds although a window of many ranks may have more messages.
     """
     for begin, end in pairwise(trace.message_windows().tolist()):
         every = np.ascontiguousarray(trace.messages_of(ranks, begin, end))
@@ -74,5 +81,5 @@ def some_messages(trace: Trace, ranks: range) -> Iterator[np.ndarray]:
 
 
 def append_by_window(spill: Spill, rows: np.ndarray, times: np.ndarray, windows: np.ndarray) -> None:
-    """Put rows aside under the number of the window that contains their time."""
+    """Append rows to a spill, each under the number of the window that contains its time (ns)."""
     spill.append_each(window_of(windows, times), rows)

@@ -1,4 +1,4 @@
-"""Waiting in one-sided communication: for targets that post late, origins that complete late, and locks of others.
+"""Waits in one-sided communication: for targets that post late, for origins that complete late, and for locks.
 
 MPI_Win_fence is a collective of the members of its RMA window: the n-th fences of all members belong together.
 """
@@ -23,11 +23,12 @@ from tracelib.schema.procedures import FENCES, base_name
 
 
 def one_sided_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
-    """Find candidates (CANDIDATE) of waits for other sides of RMA windows. Collective; each member gets all.
+    """Find possible waits (CANDIDATE) for other ranks in calls on RMA windows. Collective; each member gets all rows.
 
-    Late post: until the target enters MPI_Win_post. It may happen in any call of the epoch (MPI_Win_start, an
-    operation, or MPI_Win_complete), as the MPI has it. Early wait: until the last origin enters MPI_Win_complete. Lock
-    contention: until the holder of a lock that excludes this one, and that was released first, enters MPI_Win_unlock.
+    Late post: until the target enters MPI_Win_post. Depending on the MPI library, it may happen in any call of the
+    epoch: MPI_Win_start, an operation, or MPI_Win_complete. Early wait: until the last origin enters MPI_Win_complete.
+    Lock contention: until the holder of another lock, which excludes this lock and was released before it, enters
+    MPI_Win_unlock.
     """
     reader = EpochReader(trace)
     if not reader.has_any:
@@ -38,7 +39,7 @@ def one_sided_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
 
 
 def _epochs(every: Epochs, lanes: Lanes) -> np.ndarray:
-    """Build CANDIDATE rows of late posts and early waits."""
+    """Build the possible waits (CANDIDATE) for late posts and early waits."""
     access, exposure = every.matched()
     mine, theirs = every.accesses[access], every.exposures[exposure]
     other = lanes.lane_numbers(mine["rank"], mine["thread"]) != lanes.lane_numbers(theirs["rank"], theirs["thread"])
@@ -54,7 +55,7 @@ def _epochs(every: Epochs, lanes: Lanes) -> np.ndarray:
 
 
 def _contention(locks: np.ndarray, lanes: Lanes) -> np.ndarray:
-    """Build CANDIDATE rows of locks that waited for others."""
+    """Build the possible waits (CANDIDATE) for locks that other ranks held."""
     parts = [np.zeros(0, CANDIDATE)]
     for window in np.unique(locks["window"]).tolist():
         mine = locks[locks["window"] == window]
@@ -65,9 +66,10 @@ def _contention(locks: np.ndarray, lanes: Lanes) -> np.ndarray:
 
 
 def _waiting_locks(rows: np.ndarray, lanes: Lanes) -> list[np.ndarray]:
-    """Build CANDIDATE rows of the locks (EPOCH in order of `end`) of one target.
+    """Build the possible waits (CANDIDATE) for locks on one target (EPOCH in order of `end`).
 
-    Each lock is compared with the 1st, 2nd, ... before it, as far back as any was held when another was asked for.
+    Each lock is compared with the 1st, 2nd, ... lock before it, as long as some lock at that distance was still held
+    when the later one was requested.
     """
     found = []
     lane = lanes.lane_numbers(rows["rank"], rows["thread"])
@@ -96,7 +98,10 @@ _ALWAYS = np.iinfo(np.int64).max
 
 
 def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the fences as `collectives` yields collectives; `comm` is the RMA window's index in Objects.known."""
+    """Yield the fences of each window of time, in the form of `collectives`.
+
+    `comm` of a row is the index of the RMA window in Objects.known.
+    """
     is_fence = np.array([base_name(p) in FENCES for p in trace.procedures], bool)
     if not is_fence.any() or not trace.extra(Objects).has_windows:
         return
@@ -104,10 +109,10 @@ def fences(trace: Trace, team: Team) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 class FenceCalls(CollectiveCalls):
-    """The fences of each RMA window brought together. All members give and take, as in a barrier.
+    """Matcher of the fences of each RMA window. All members give and take, as in a barrier.
 
-    Fences that were not recorded cannot be counted. After the first time in which a rank recorded nothing, all fences
-    are left out.
+    Fences that were not recorded cannot be counted. So all fences after the first time at which any rank recorded
+    nothing are left out.
     """
 
     def __init__(self, trace: Trace, team: Team, is_fence: np.ndarray) -> None:
@@ -134,5 +139,5 @@ class FenceCalls(CollectiveCalls):
             yield fences
 
     def _each_way(self, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows and group unchanged: an RMA window has one group."""
+        """Return rows and group unchanged: unlike intercommunicators, an RMA window has one group."""
         return rows, group

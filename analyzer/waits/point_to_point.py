@@ -1,6 +1,6 @@
-"""The last wait of each call that completes messages or nonblocking collectives.
+"""Waits in calls that send, receive or complete messages, or complete nonblocking collectives.
 
-Also finds waits for the last part of partitioned messages.
+Of each call only the last wait counts. Also finds waits for the last part of partitioned messages.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tracelib.schema.procedures import (
 )
 
 BEGIN_SENDS = IMMEDIATE_SENDS | IMMEDIATE_SEND_RECEIVES | STARTS
-"""Procedures that begin sends which other calls complete."""
+"""Procedures that begin sends, which are completed by other calls."""
 _ROLES = (
     (WAITING_SENDS, lib.WAITS_SENDS),
     (BUFFERED_SENDS, lib.WAITS_BUFFERS),
@@ -49,28 +49,28 @@ _ROLES = (
     (WAITS | WINDOW_WAITS, lib.WAITS_FINISHES),
 )
 POLLS_KEPT = 1 << 20
-"""Maximum number of runs of failing polls, of all threads together, kept apart until an operation completes.
+"""Maximum number of runs of failing polls, of all threads, that are kept apart until an operation completes.
 
-If there are more, neighbours are merged.
+If there are more, neighbouring runs of a thread are merged.
 """
 
 
 def message_waits(
     trace: Trace, lanes: Lanes, pieces: Pieces, candidates: Spill, *, begins_sends: bool
 ) -> Iterator[np.ndarray]:
-    """Find the waits (WAIT) of calls of some ranks, in no order.
+    """Find the waits (WAIT) of calls of some ranks for messages and collectives, in any order.
 
-    A receive (or the call that completes it) waits until the send is entered. A send waits until the receive is posted,
-    if it has not returned before: a message that MPI buffers delays no sender. For a call that completes several
-    messages, the wait that ended last counts, so no call waits longer than it lasts. Failing polls waited for what the
-    next completing call completed, from when that was posted on.
+    A receive, or the call that completes it, waits until the send is entered. A send waits until the receive is posted,
+    unless it returned before: a message that MPI buffers delays no sender. A call that completes several messages has
+    the wait that ended last, so no call waits longer than it lasts. Failing polls waited for what the next completing
+    call of the thread completed, from the time when that operation was posted.
 
     Args:
         trace: The trace.
         lanes: The threads of the trace.
         pieces: The pieces in which calls are read.
-        candidates: CANDIDATE by piece.
-        begins_sends: True if there may be sends that other calls complete.
+        candidates: Possible waits (CANDIDATE), by number of the piece.
+        begins_sends: True if there may be sends that are completed by other calls.
     """
     calls = _Calls(trace, lanes)
     for index, (ranks, begin, end) in enumerate(pieces.all):
@@ -83,12 +83,12 @@ def message_waits(
 
 
 def _none(ranks: range) -> tuple[np.ndarray, np.ndarray]:
-    """Return REQUEST rows of ranks that have none, and their numbers (0)."""
+    """Return the requests of ranks that have none: no REQUEST rows, and the number 0 for each rank."""
     return np.zeros(0, REQUEST), np.zeros(len(ranks), np.int64)
 
 
 def roles(trace: Trace) -> np.ndarray:
-    """Return the roles of each procedure (uint8): a sum of WAITS_... of the kernel."""
+    """Return the roles of each procedure in waits for messages (uint8): a sum of the kernel's constants WAITS_...."""
     names = [base_name(p) for p in trace.procedures]
     found = [sum(role for of, role in _ROLES if name in of) for name in names]
     on_window = [lib.WAITS_ON_WINDOW * is_one_sided(name) for name in names]
@@ -96,7 +96,7 @@ def roles(trace: Trace) -> np.ndarray:
 
 
 class _Calls:
-    """The kernel that matches calls with candidates."""
+    """The kernel that finds which possible waits (CANDIDATE) calls had."""
 
     def __init__(self, trace: Trace, lanes: Lanes) -> None:
         self._lanes, self._tracer = lanes, trace.extra(TracerTime)
@@ -107,15 +107,18 @@ class _Calls:
             raise MemoryError
 
     def add(self, ranks: range, candidates: np.ndarray) -> None:
-        """Add the candidates of some ranks, before `feed` gets a window of them."""
+        """Add the possible waits (CANDIDATE) of some ranks. Must come before `feed` gets the window of these ranks."""
         lanes = self._lanes.first[[ranks.start, ranks.stop]].tolist()
         rows = pointer(candidates, "struct wait_candidate *")
         self._check(lib.waits_add(self._struct, rows, len(candidates), *lanes))
 
     def feed(self, ranks: range, done: tuple[np.ndarray, np.ndarray], calls: tuple[np.ndarray, np.ndarray]) -> None:
-        """Process the rows of some ranks in a window.
+        """Process the calls and completions of some ranks in a window.
 
-        `done`: REQUEST completed in the window, and their number by rank; `calls`: CALL, and their number by rank.
+        Args:
+            ranks: The ranks.
+            done: Operations completed in the window (REQUEST), and their number for each rank.
+            calls: Calls of the window (CALL), and their number for each rank.
         """
         overhead = np.array([self._tracer.after_call_ns(rank) for rank in ranks], np.int64)
         columns = {
@@ -130,7 +133,7 @@ class _Calls:
         self._check(lib.waits_finish(self._struct))
 
     def take(self) -> np.ndarray:
-        """Return the waits (WAIT) that were found since the last call of this method."""
+        """Return the waits (WAIT) that were found since the previous `take`."""
         found = np.zeros(lib.waits_found(self._struct), WAIT)
         lib.waits_take(self._struct, pointer(found, "struct wait_state *"))
         return found
@@ -145,7 +148,9 @@ _HANDED_CALL = np.dtype([*CALL.descr, ("rank", "<i4")])
 
 
 def partitioned_candidates(trace: Trace, lanes: Lanes, team: Team) -> np.ndarray:
-    """Find candidates (CANDIDATE) of calls that complete partitioned receives. Collective; each member gets all.
+    """Find possible waits (CANDIDATE) of calls that complete partitioned receives.
+
+    Collective; each member gets all rows.
 
     Such a call waits until the call that hands over the last part (MPI_Pready and its kin) is entered.
     """

@@ -1,4 +1,4 @@
-"""Paths of regions: the regions that a thread is in, from the outermost to the innermost."""
+"""Paths of regions: the regions that a thread is in, from the outermost to the innermost, such as "solve/exchange"."""
 
 from __future__ import annotations
 
@@ -12,19 +12,26 @@ from analyzer.metrics.regions import region_visits
 from analyzer.trace import Regions, Trace
 
 OUTSIDE = 0
-"""Number of the path outside all regions."""
+"""Number of the path that is in no region."""
 
 
 class RegionPaths:
-    """Numbers of the paths of regions that occur, and the times at which threads change from one path to another."""
+    """Numbers of the paths of regions that occur, and the times at which threads change their path."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._numbers: dict[tuple[int, int], int] = {}
-        self.texts = [""]  # text of each path, as "solve/exchange"
+        self.texts = [""]  # text of each path, such as "solve/exchange"; "" for OUTSIDE
 
     def add(self, keys: Sequence[tuple[int, int]]) -> np.ndarray:
-        """Add the paths that another process met. `keys` are its keys; returns the number here of each of its paths."""
+        """Add the paths that another process has numbered.
+
+        Args:
+            keys: `keys` of the other process.
+
+        Returns:
+            Number here of each path of the other process (int64), OUTSIDE first.
+        """
         numbers = [OUTSIDE]
         for parent, region in keys:
             numbers.append(self._number(numbers[parent], region))
@@ -32,11 +39,19 @@ class RegionPaths:
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """Return (number of the path around it, innermost region) of each path but OUTSIDE."""
+        """Return for each path but OUTSIDE the number of the path around it, and its innermost region (index).
+
+        The pairs are in order of the paths' numbers.
+        """
         return list(self._numbers)
 
     def changes(self, rank: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return for each thread of a rank the times at which its path changes (ns, ascending), and the new paths."""
+        """Return the changes of path of a rank's threads.
+
+        Returns:
+            For each thread the times of the changes (ns, ascending), and the number of the new path at each, both
+            int64.
+        """
         visits = region_visits(self._trace, rank) if self._trace.extra(Regions).names else None
         if visits is None or not len(visits):
             return [(np.zeros(0, np.int64), np.zeros(0, np.int64))] * int(self._trace.threads[rank])
@@ -53,7 +68,7 @@ class RegionPaths:
         return found
 
     def of_visits(self, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of the path of each visit, and of the path around it."""
+        """Return the number of the path of each visit (VISIT) of a rank, and the number of the path around it."""
         path = np.zeros(len(visits), np.int64)
         parent = np.zeros(len(visits), np.int64)
         above = np.zeros(0, np.int64)
@@ -77,7 +92,10 @@ class RegionPaths:
 
 @dataclass(frozen=True)
 class PathChanges:
-    """Changes of path of the threads of some ranks, by thread (numbered from 0 over all these ranks), then by time."""
+    """Changes of path of the threads of some ranks, sorted by thread and time (ns).
+
+    `thread` is numbered from 0 through the threads of all these ranks. `path` is the new path.
+    """
 
     thread: np.ndarray
     time: np.ndarray
@@ -85,14 +103,17 @@ class PathChanges:
 
     @classmethod
     def collect(cls, paths: RegionPaths, ranks: range) -> PathChanges:
-        """Collect the changes of path of some ranks."""
+        """Collect the changes of path of all threads of some ranks."""
         every = list(chain.from_iterable(paths.changes(rank) for rank in ranks))
         thread = np.repeat(np.arange(len(every)), [len(times) for times, _ in every])
         times, numbers = (np.concatenate([np.zeros(0, np.int64), *column]) for column in zip(*every, strict=True))
         return cls(thread, times, numbers)
 
     def path_at(self, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """Return the path of each (thread, time), sorted by both; at the time of a change, the new path."""
+        """Return the path of each (thread, time in ns), which are sorted by both.
+
+        At the time of a change it is the new path.
+        """
         found = np.full(len(thread), OUTSIDE)
         for one in np.unique(self.thread).tolist():
             own, mine = (slice(*np.searchsorted(of, [one, one + 1])) for of in (self.thread, thread))
@@ -101,7 +122,12 @@ class PathChanges:
 
 
 def path_at(changes: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> np.ndarray:
-    """Return the path at each time; at the time of a change, the new path."""
+    """Return the path of a thread at each time (ns). At the time of a change it is the new path.
+
+    Args:
+        changes: Times of the changes (ascending), and new paths, of one thread.
+        times: The times.
+    """
     when, paths = changes
     at = np.searchsorted(when, times, side="right") - 1
     return np.where(at >= 0, paths[at], OUTSIDE) if len(when) else np.zeros(len(times), np.int64)

@@ -1,4 +1,4 @@
-"""Segments: the activities of each thread over time, with waiting apart. Delays are made of their lengths."""
+"""Segments: the activities of each thread over time, without its waits. Delays are differences of their lengths."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ from analyzer.waits.region_paths import OUTSIDE, PathChanges
 from analyzer.waits.threads import Lanes
 
 SEGMENT = np.dtype([("begin", "<i8"), ("activity", "<i4"), ("reserved", "<i4")])
-"""An activity and its begin (`struct delay_segment` of the kernel). It ends where the next segment begins."""
+"""Begin of an activity (`struct delay_segment` of the kernel). The activity ends where the next segment begins.
+
+`activity` is a number of `Activities`.
+"""
 
 WAITING = 0
-"""Number of the activity of waiting; all other numbers are rows of `Activities.table`."""
+"""Number of the activity that is a wait. All other numbers are rows of `Activities.table`."""
 
 COMPUTING, NOT_RECORDED, NO_CPU, OF_TRACER, FIRST_CALL = range(5)
-"""Things that a thread does on a path: computing, not recorded, waiting for a CPU, time of the tracer.
+"""Codes of activities on a path: computing, nothing recorded, waiting for a CPU, time of the tracer.
 
-Number n >= FIRST_CALL is a call of procedure n - FIRST_CALL.
+A code n >= FIRST_CALL is a call of procedure n - FIRST_CALL.
 """
 
 _POINT = np.dtype([("time", "<i8"), ("value", "<i8"), ("of", "<i4"), ("reserved", "<i4")])
-"""An event of a thread beside its calls (`struct segment_point` of the kernel)."""
+"""Change of a thread's state at a time, other than a call (`struct segment_point` of the kernel)."""
 
 _LANE = np.dtype(
     [("first_call", "<i8"), ("calls", "<i8"), ("first_point", "<i8"), ("points", "<i8"), ("end", "<i8"),
@@ -45,7 +48,10 @@ _LATEST = np.iinfo(np.int64).max
 
 
 class Activities:
-    """Numbers of the pairs of path and what is done there, in order of appearance from 1."""
+    """Numbers of activities. An activity is a path of regions, and a code such as COMPUTING.
+
+    They are numbered from 1, in order of appearance; 0 is WAITING.
+    """
 
     def __init__(self, procedures: int) -> None:
         self._kinds = FIRST_CALL + procedures
@@ -64,10 +70,14 @@ class Activities:
             self.struct.known = pointer(self._known, "int64_t *")
 
     def add(self, keys: np.ndarray, paths: np.ndarray) -> np.ndarray:
-        """Add the activities that another process met.
+        """Add the activities that another process has numbered.
 
-        `keys` are its keys; `paths` has the number here of each of its paths. Returns the number here of each of its
-        activities, WAITING first.
+        Args:
+            keys: `keys` of the other process.
+            paths: Number here of each path of the other process.
+
+        Returns:
+            Number here of each activity of the other process (int32), WAITING first.
         """
         self.expect(int(paths.max()) + 1)
         path, what = divmod(keys, self._kinds)
@@ -80,19 +90,24 @@ class Activities:
 
     @property
     def keys(self) -> np.ndarray:
-        """Return each pair as one number, in order of appearance (int64)."""
+        """Return path x number of codes + code of each activity but WAITING, in order of appearance (int64)."""
         return self._known[: self.struct.n]
 
     def __len__(self) -> int:
         return 1 + int(self.struct.n)
 
     def table(self) -> np.ndarray:
-        """Return (path, what) of each activity, int64 of shape (activities, 2); the row of WAITING means nothing."""
+        """Return path and code of each activity, int64 of shape (activities, 2). Row 0, WAITING, has no meaning."""
         return np.stack([np.append(-1, column) for column in divmod(self.keys, self._kinds)], axis=1)
 
 
 class Segments:
-    """The segments (SEGMENT) of all lanes, lane by lane, in a temporary file. The last one of a lane is its end."""
+    """The segments (SEGMENT) of all threads, thread by thread, in a temporary file.
+
+    A last segment marks the thread's end.
+
+    Threads are numbered through all ranks (lanes).
+    """
 
     def __init__(self, trace: Trace, lanes: Lanes) -> None:
         self.activities = Activities(len(trace.procedures))
@@ -102,16 +117,19 @@ class Segments:
 
     @property
     def first(self) -> np.ndarray:
-        """Return the first segment of each lane, then the number of all segments (int64)."""
+        """Return the index of the first segment of each lane, and at the end the number of all segments (int64)."""
         return np.append(0, np.cumsum(np.concatenate(self._counts)))
 
     @property
     def start(self) -> np.ndarray:
-        """Return when the first segment of each lane begins (int64, ns)."""
+        """Return the begin of the first segment of each lane, in ns (int64)."""
         return np.concatenate(self._starts)
 
     def add_lanes(self, first: np.ndarray, start: np.ndarray) -> None:
-        """Add the next lanes, with another process's `first` and `start`. The caller adds their rows to `rows`."""
+        """Add the next lanes from `first` and `start` of another process.
+
+        The caller appends their segments to `rows`.
+        """
         self._counts.append(np.diff(first))
         self._starts.append(start)
 
@@ -120,7 +138,7 @@ class Segments:
 
         Args:
             ranks: The next ranks.
-            bounds: Bounds of the windows in which these ranks recorded anything.
+            bounds: Bounds of the windows in which these ranks are read, ns. Two bounds: all calls are read at once.
             waits: The waits of these ranks (WAIT, by lane, then by time).
             changes: The changes of path of their threads.
         """
@@ -175,7 +193,7 @@ class Segments:
         self._starts.append(starts)
 
     def _ends(self, rank: int) -> np.ndarray:
-        """Find the last time of each thread other than a call; the main thread ends with the process."""
+        """Find the time of the last mark or event of each thread; for the main thread, the end of the process."""
         ends = np.zeros(int(self._trace.threads[rank]), np.int64)
         ends[0] = self._trace.span(rank)[1]
         for rows in (self._trace.extra(Regions).marks(rank), self._trace.extra(Regions).events(rank)):
@@ -184,9 +202,9 @@ class Segments:
         return ends
 
     def _of_paths(self, ranks: range, changes: PathChanges) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-        """Yield lanes and points of changes of path of some ranks.
+        """Yield lanes and points (_POINT) of the changes of path of some ranks.
 
-        The begin is known for the main thread only, which computes from then on.
+        The begin of a thread is known for the main thread only, which computes from then on.
         """
         begins = np.zeros(len(ranks), np.int64)
         if self._trace.origin.tracer_times:
@@ -196,7 +214,7 @@ class Segments:
         yield first + changes.thread, _points(lib.SEGMENT_PATH, changes.time, changes.path)
 
     def _of_losses(self, ranks: range) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-        """Yield lanes and points of times of the tracer or not recorded, and of times in which threads had no CPU."""
+        """Yield lanes and points (_POINT) of times of the tracer, without recording, and without a CPU."""
         lost_lane, lost = self._gathered(ranks, [lost_times(self._trace, rank) for rank in ranks])
         idle_lane, idle = self._gathered(ranks, [self._trace.extra(CpuWaits).of(rank) for rank in ranks])
         yield lost_lane, _points(lib.SEGMENT_LOST, lost["end"], COMPUTING)
@@ -205,19 +223,19 @@ class Segments:
         yield idle_lane, _points(lib.SEGMENT_LOST, idle["begin"], NO_CPU)
 
     def _gathered(self, ranks: range, rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Join rows (FLUSH) of some ranks, and return them with the lane of each."""
+        """Join FLUSH rows of some ranks, and return the lane of each row with them."""
         first = np.repeat(self._lanes.first[ranks.start : ranks.stop], list(map(len, rows)))
         every = joined([of_rank for of_rank in rows if len(of_rank)], FLUSH)
         return first + every["thread"], every
 
 
 def is_off(lost: np.ndarray) -> np.ndarray:
-    """Return a mask of the lost times (FLUSH) in which nothing was recorded; the others are the tracer's."""
+    """Return a mask of the intervals (FLUSH) in which nothing was recorded. The other intervals are the tracer's."""
     return lost["state"] == State.TRACING_DISABLED
 
 
 def _of_waits(waits: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-    """Yield lanes and points of waits."""
+    """Yield lanes and points (_POINT) of the ends, then of the begins of waits."""
     yield waits["lane"], _points(lib.SEGMENT_WAIT, waits["end"], 0)
     yield waits["lane"], _points(lib.SEGMENT_WAIT, waits["enter"], 1)
 
@@ -229,7 +247,7 @@ def _points(of: int, times: np.ndarray, value: np.ndarray | int) -> np.ndarray:
 
 
 def _by_lane(lanes: range, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """Sort the points of all parts by lane, then by time, stable. Returns them and the cuts between lanes."""
+    """Sort points by lane, then by time (stable). Returns the points, and the index of each lane's first point."""
     lane = np.concatenate([np.zeros(0, np.int64), *(of for of, _ in parts)])
     points = joined([rows for _, rows in parts], _POINT)
     order = np.lexsort((points["time"], lane))
@@ -238,9 +256,9 @@ def _by_lane(lanes: range, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[
 
 
 class _Points:
-    """Events of a thread beside its calls, in order of time: its points, and the points of its waits.
+    """Points of a thread, and the points of its waits, in order of time.
 
-    The waits (WAIT, by enter) become points only as they come: there may be as many waits as calls.
+    Waits (WAIT, by enter) become points only when they are needed, since there may be as many waits as calls.
     """
 
     def __init__(self, points: np.ndarray, waits: np.ndarray) -> None:
@@ -248,7 +266,7 @@ class _Points:
         self._open = np.zeros(0, _POINT)  # ends of waits that were entered
 
     def before(self, time: int) -> np.ndarray:
-        """Return the next points, up to a time."""
+        """Return the points before `time` (ns) that have not been returned yet."""
         known, begun = np.searchsorted(self._points["time"], time), np.searchsorted(self._waits["enter"], time)
         new = [points for _, points in _of_waits(self._waits[:begun])]
         rows = joined([self._points[:known], self._open, *new], _POINT)
@@ -259,7 +277,7 @@ class _Points:
 
 
 class _Walk:
-    """The walk through the calls of one thread, from window to window."""
+    """Walk through the calls of one thread, window after window, in the kernel."""
 
     def __init__(self, activities: Activities) -> None:
         self._activities = activities.struct
@@ -269,11 +287,11 @@ class _Walk:
 
     @property
     def first(self) -> int:
-        """Return when the first segment begins."""
+        """Return the begin of the first segment in ns."""
         return int(lib.segment_walk_first(self._struct))
 
     def window(self, calls: np.ndarray, thread: int, points: np.ndarray, end: int) -> np.ndarray:
-        """Return the segments that begin before `end`, from the calls and the points since the window before."""
+        """Return the segments that begin before `end`, from calls and points after the previous window."""
         rows = np.empty(_OF_A_CALL * len(calls) + len(points) + lib.segment_walk_room(self._struct), SEGMENT)
         count = lib.segment_walk_window(
             self._struct, self._activities, pointer(calls), len(calls), thread,
@@ -283,7 +301,7 @@ class _Walk:
         return rows[:count]
 
     def end(self, last: np.ndarray, points: np.ndarray, end: int) -> np.ndarray:
-        """Return the segments of the last window up to the thread's end, and those after them."""
+        """Return the segments from the last window on (`last`), completed up to the end of the thread."""
         room = np.empty(len(points) + lib.segment_walk_room(self._struct), SEGMENT)
         rows = joined([last, room], SEGMENT)
         more = lib.segment_walk_end(

@@ -1,6 +1,6 @@
-"""Synchronizations: the times at which two threads were last in step. From then on their delays are compared.
+"""Synchronizations: the times at which two threads were last in step. From then on, their delays are compared.
 
-Calls leave threads in step: messages between two of them, and MPI_Init, which nobody leaves before all have come.
+Threads are in step after a message between them, and after MPI_Init, which no rank leaves before all have entered.
 """
 
 from __future__ import annotations
@@ -28,27 +28,39 @@ SYNC = np.dtype(
         ("what", "<i4"),
     ]
 )
-"""A row of the kernel, which takes rows in order of `key`.
+"""Row for the kernel that finds the last synchronization of two threads. It takes rows in order of `key` (ns).
 
 MESSAGE: `lane` and `other` were in step; they went on at `time` and `other_time`. MEMBER: `lane` left a collective of
-`comm` at `time`. QUESTION: when were both last in step? The kernel answers in `time`.
+`comm` at `time`. QUESTION: when were `lane` and `other` last in step? The kernel puts the answer into `time`.
 """
 
 MESSAGE, MEMBER, QUESTION = lib.SYNC_MESSAGE, lib.SYNC_MEMBER, lib.SYNC_QUESTION
 
 
 class LastSyncs:
-    """The kernel that finds when two threads were last in step, from the rows before each question."""
+    """The kernel that finds when two threads were last in step, from the SYNC rows before each question."""
 
     def __init__(self, starts: np.ndarray) -> None:
-        """Start with `starts`, the begin of each lane (ns), when no lane has been in step with another yet."""
+        """Begin with no lane in step with another.
+
+        Args:
+            starts: Begin of each lane in ns, int64 of shape (lanes,). It is the answer where two lanes were never in
+                step.
+        """
         self._starts = np.ascontiguousarray(starts, np.int64)
         self._struct = ffi.gc(lib.syncs_new(len(starts), ffi.from_buffer("int64_t[]", self._starts)), lib.syncs_free)
         if not self._struct:
             raise MemoryError
 
     def feed(self, rows: np.ndarray) -> np.ndarray:
-        """Answer the QUESTION rows among `rows` (SYNC, in any order), and return them in order of key."""
+        """Answer the questions among the next rows.
+
+        Args:
+            rows: SYNC rows, in any order.
+
+        Returns:
+            The QUESTION rows with the answer in `time`, in order of key.
+        """
         rows = rows[np.lexsort((rows["lane"], -rows["what"], rows["key"]))]
         if lib.syncs_feed(self._struct, pointer(rows), len(rows)):
             raise MemoryError
@@ -56,13 +68,18 @@ class LastSyncs:
 
 
 _EVERYBODY = -1
-"""Number that stands for the communicator of MPI_Init."""
+"""Number used as the communicator of MPI_Init."""
 
 
 def add_syncs_of_calls(trace: Trace, lanes: Lanes, pieces: Pieces, windows: np.ndarray, syncs: Spill) -> None:
-    """Put SYNC rows of messages and MPI_Init of some ranks aside, by the window of their key.
+    """Put the SYNC rows of messages and MPI_Init into `syncs`, by the window of their key.
 
-    `pieces` are the pieces in which the calls of these ranks are read.
+    Args:
+        trace: The trace.
+        lanes: The threads of the trace.
+        pieces: The pieces in which the calls of the ranks of this member are read.
+        windows: Bounds of the windows, ns.
+        syncs: Gets the rows.
     """
     sent, inits = _sends(trace, lanes, pieces), _Inits(trace)
     for index, (ranks, begin, end) in enumerate(pieces.all):
@@ -75,9 +92,9 @@ def add_syncs_of_calls(trace: Trace, lanes: Lanes, pieces: Pieces, windows: np.n
 
 
 def _sends(trace: Trace, lanes: Lanes, pieces: Pieces) -> Spill:
-    """Put SYNC rows of all messages from these ranks to other threads aside, by the piece in which they were sent.
+    """Build SYNC rows of the messages from these ranks to other threads, by the piece in which they were sent.
 
-    `time` is when the call that sent was entered.
+    `time` is the entry of the call that sent; `_left` replaces it.
     """
     sent = Spill(SYNC)
     for messages in some_messages(trace, pieces.ranks):
@@ -92,7 +109,7 @@ def _sends(trace: Trace, lanes: Lanes, pieces: Pieces) -> Spill:
 
 
 def _left(sent: np.ndarray, lane: np.ndarray, calls: np.ndarray) -> np.ndarray:
-    """Complete SYNC rows of messages: the sender had done its part when it left the call that sent."""
+    """Complete SYNC rows of messages: `time` becomes the time when the sender left the call that sent."""
     order = np.argsort(lane, kind="stable") if (np.diff(lane) < 0).any() else slice(None)
     exit_ = calls["exit"][order]
     at = Sorted(lane[order], calls["enter"][order]).exactly(sent["lane"], sent["time"])
@@ -105,14 +122,14 @@ def _left(sent: np.ndarray, lane: np.ndarray, calls: np.ndarray) -> np.ndarray:
 
 
 class _Inits:
-    """The first MPI_Init of each rank, found in the calls of each window."""
+    """The first MPI_Init of each rank, as it is found in the calls of window after window."""
 
     def __init__(self, trace: Trace) -> None:
         self._is_init = np.array([base_name(p) in INIT for p in trace.procedures], bool)
         self._began = np.zeros(trace.size, bool)
 
     def sync_rows(self, rank: np.ndarray, lane: np.ndarray, calls: np.ndarray) -> np.ndarray:
-        """Return the SYNC rows of MPI_Init among the next calls of some ranks."""
+        """Return the SYNC rows of MPI_Init among the next calls (CALL) of some ranks."""
         at = np.flatnonzero(self._is_init[calls["call"]] & ~self._began[rank])
         at = at[np.unique(rank[at], return_index=True)[1]]
         self._began[rank] = True

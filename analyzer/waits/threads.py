@@ -1,4 +1,7 @@
-"""Numbers of all threads of a run, and the errors of their clocks: a shorter wait between clocks is not counted."""
+"""Numbers of all threads of a run (lanes), and the errors of their clocks.
+
+Waits shorter than the errors do not count.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,13 @@ from analyzer.waits.kinds import Polled, length
 
 
 class Lanes:
-    """Numbers of the threads: first the threads of rank 0, then the threads of rank 1, and so on."""
+    """Numbers of the threads of a trace, called lanes: the threads of rank 0, then the threads of rank 1, and so on.
+
+    Attributes:
+        first: Lane of the main thread of each rank, and at the end the number of lanes; int64 of shape (ranks + 1,).
+        rank: Rank of each lane.
+        thread: Number of each lane within its rank.
+    """
 
     def __init__(self, trace: Trace) -> None:
         threads = np.asarray(trace.threads, np.int64)
@@ -23,17 +32,20 @@ class Lanes:
         return len(self.rank)
 
     def lane_numbers(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
-        """Return the lane of each (rank, thread); a thread that the trace does not know counts as the last one."""
+        """Return the lane of each (rank, thread).
+
+        For a thread that the trace does not know, it is the last lane of the rank.
+        """
         return np.minimum(self.first[rank] + thread, self.first[np.asarray(rank) + 1] - 1)
 
 
 @dataclass(frozen=True)
 class UncountedWaits:
-    """Waits between two clocks that are shorter than the error of these clocks."""
+    """Waits that are not counted, because they are shorter than the error of the two clocks between which they lie."""
 
     count: int = 0
     time_ns: int = 0
-    error_ns: int = 0  # the largest error of two clocks; 0: there is only one clock, or the error is not known
+    error_ns: int = 0  # largest error between two clocks, ns; 0: only one clock, or not known
 
     def __add__(self, other: UncountedWaits) -> UncountedWaits:
         sums = self.count + other.count, self.time_ns + other.time_ns
@@ -41,7 +53,10 @@ class UncountedWaits:
 
 
 class ClockErrors:
-    """The error of each rank's clock against rank 0's: the estimated standard error, else the bound, else 0."""
+    """Errors of each rank's clock relative to rank 0's clock, in ns.
+
+    The error is the estimated standard error; without an estimate it is the bound, and without a bound 0.
+    """
 
     def __init__(self, trace: Trace, lanes: Lanes) -> None:
         clock, error = np.zeros(trace.size, np.int64), np.zeros(trace.size, np.int64)
@@ -51,7 +66,11 @@ class ClockErrors:
         self._clock, self._error = clock[lanes.rank], error[lanes.rank]
 
     def split(self, waits: np.ndarray) -> tuple[np.ndarray, UncountedWaits]:
-        """Split waits (WAIT) into those longer than the error of the two clocks, and the sums of the others."""
+        """Split waits (WAIT) by the error of the two clocks.
+
+        Returns:
+            Waits that are at least as long as the sum of the errors of both clocks, and the sums of all shorter waits.
+        """
         if not self._error.any():
             return waits, UncountedWaits()
         lane, cause = waits["lane"], waits["cause"]

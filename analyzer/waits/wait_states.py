@@ -1,4 +1,4 @@
-"""The search for all wait states of a run."""
+"""Search for all wait states of a run, in calls for messages, collectives, RMA windows and fences."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tracelib.schema.procedures import (
 )
 
 _AT_ONCE = 1 << 16
-"""Number of waits that are exchanged together, unless one rank has more."""
+"""Number of waits that members of a team exchange at a time; more if one rank has more."""
 
 _OTHERS = (
     (nonblocking_candidates, NONBLOCKING_COLLECTIVES),
@@ -41,21 +41,23 @@ _OTHERS = (
     (one_sided_candidates, SYNCHRONIZES),
     (partitioned_candidates, HANDED_OVER),
 )
-"""Searches for other candidates than messages, and the procedures without which there are none."""
+"""Searches for possible waits other than for messages; each with the procedures without which there are none."""
 
 
 NOT_FOR_MESSAGES = BLOCKING_COLLECTIVES | FENCES
-"""Procedures that may be left out where only waits for messages matter.
+"""Procedures that need not be searched if only waits for messages matter.
 
-Procedures on RMA windows must stay: what they wait for tells to which call the failing polls before belong.
+Procedures on RMA windows are not among them. They must be searched, because their waits tell to which call earlier
+failing polls belong.
 """
 
 
 class WaitSearch:
-    """A search for the wait states of a trace. Its other results are complete when all parts have been taken.
+    """Search for the wait states of a trace, whose work a team shares.
 
-    A team shares the work. Each member finds a part, of any ranks. All members must take all parts; each has the same
-    number of them.
+    Each member finds the waits of some threads, of any ranks. All members must take all arrays of `parts`; each member
+    has the same number of them. The attributes `syncs`, `completion_ns` and `uncounted` are complete when all have been
+    taken.
     """
 
     def __init__(
@@ -66,14 +68,14 @@ class WaitSearch:
         Args:
             trace: The trace.
             team: The processes that share the work. None: this process alone.
-            with_syncs: Also find when threads were in step.
-            used: Procedures that were called, or that matter: waits are searched only in these. None: in all.
+            with_syncs: True: also find the times when threads were in step.
+            used: Only waits in calls of these procedures are searched. None: all procedures.
         """
         self.trace, self.lanes, self.windows = trace, Lanes(trace), trace.message_windows()
         self.team = team or Team()
         self._used = frozenset(base_name(p) for p in (trace.procedures if used is None else used))
-        self.syncs = Spill(SYNC) if with_syncs else None  # by the window of their key
-        self.completion_ns = np.zeros((2, trace.size), np.int64)  # in barriers and N-to-N after the first had left
+        self.syncs = Spill(SYNC) if with_syncs else None  # SYNC rows by number of the window of their key
+        self.completion_ns = np.zeros((2, trace.size), np.int64)  # ns in barriers, N-to-N after the first left
         self.uncounted = UncountedWaits()
 
     def close(self) -> None:
@@ -82,7 +84,10 @@ class WaitSearch:
             self.syncs.close()
 
     def parts(self) -> Iterator[np.ndarray]:
-        """Yield all wait states (WAIT), in no order."""
+        """Yield all wait states (WAIT), array by array, in any order.
+
+        Waits shorter than the error of the clocks are left out.
+        """
         clocks = ClockErrors(self.trace, self.lanes)
         for waits in chain(self._in_completions(), self._in_collectives(), self._in_fences()):
             counted, short = clocks.split(waits)
@@ -124,27 +129,33 @@ class WaitSearch:
 
 @dataclass(frozen=True)
 class WaitStates:
-    """The wait states of a trace, or of some of its ranks (WAIT, by lane, then by time), in a temporary file."""
+    """The wait states of `ranks`, in a temporary file (WAIT, by lane, then by time)."""
 
     search: WaitSearch
     rows: Rows
-    lane_first: np.ndarray  # (lanes + 1,) number of the first wait of each lane
+    lane_first: np.ndarray  # (lanes + 1,) index of the first wait of each lane
     ranks: range
 
     @property
     def waits(self) -> np.ndarray:
-        """Return all wait states, mapped."""
+        """Return all wait states as an array that maps the file."""
         return self.rows.mapped()
 
     def syncs(self, window: int) -> np.ndarray:
-        """Return the SYNC rows with a key in a window, on the first member of the team; else none. Collective."""
+        """Return the SYNC rows whose key is in window number `window`. Collective.
+
+        The first member of the team gets the rows of all members, the others get none.
+        """
         if self.search.syncs is None:
             raise ValueError("the search was made without syncs")
         return to_first(self.search.syncs.read(window), self.search.team)
 
 
 def find_wait_states(search: WaitSearch) -> WaitStates:
-    """Sort all parts of a search by lane and time. Collective; each member of a team gets the waits of its ranks."""
+    """Find all wait states of a search, and sort them by lane and time. Collective.
+
+    Each member of the team gets the waits of the ranks that it reads (`Trace.share`).
+    """
     by_rank, ranks = Spill(WAIT), search.trace.share(search.team)
     for waits in search.parts():
         by_rank.append_each(search.lanes.rank[waits["lane"]], waits)
@@ -158,7 +169,7 @@ def find_wait_states(search: WaitSearch) -> WaitStates:
 
 
 def _of_ranks(by_rank: Spill, ranks: range, team: Team) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield the waits of each rank of `ranks` that all members of a team have found. Collective.
+    """Yield each rank of `ranks` with its waits from all members. Collective.
 
     Several ranks are exchanged at a time, as often as the member with the most ranks needs.
     """
