@@ -1,6 +1,6 @@
-"""Numbers of activities: computing in a region, a call, or time that is not the program's.
+"""Numbers of the activities of threads (computing in a region, calls, the tracer, ...), and what each thread did when.
 
-Also finds what threads did when, and how much of the critical path that was.
+Also sums how much of the critical path lies before any time of a thread.
 """
 
 from __future__ import annotations
@@ -15,22 +15,29 @@ from analyzer.trace import Regions, Trace
 
 COMPUTATION, CALL, TRACER, UNRECORDED = "computation", "call", "tracer", "unrecorded"
 LAUNCH, THREADS, CPU_WAIT = "launch", "threads", "cpu"
-"""Kinds of activities: computing, an MPI call, the tracer's own time, time in which nothing was recorded, time
+"""Kinds of activities.
 
-before the process, a main thread's waiting for others, a predicted thread's waiting for a CPU.
+COMPUTATION: computing. CALL: an MPI call. TRACER: the tracer's own time. UNRECORDED: time in which nothing was
+recorded. LAUNCH: time before the process began. THREADS: a main thread waits for others. CPU_WAIT: a predicted thread
+waits for a CPU.
 """
 
 
 @dataclass(frozen=True)
 class ThreadActivity:
-    """An activity: its kind, and the name of the region (computing; "": in no region) or of the procedure."""
+    """Activity of a thread.
+
+    Attributes:
+        kind: COMPUTATION, CALL, TRACER, ...
+        name: Region of COMPUTATION ("": in no region), procedure of CALL, else "".
+    """
 
     kind: str
     name: str = ""
 
 
 class ThreadActivities:
-    """All activities of a trace by their number, and the translation of nodes into these numbers."""
+    """All activities of a trace, by number (`every`), and the translation of nodes into these numbers."""
 
     def __init__(self, trace: Trace) -> None:
         computation = [ThreadActivity(COMPUTATION, name) for name in ("", *trace.extra(Regions).names)]
@@ -43,7 +50,10 @@ class ThreadActivities:
         self._special = {OF_TRACER: self.tracer, NOT_RECORDED: unrecorded, JOINED: threads, NO_CPU: cpu_wait}
 
     def of_nodes(self, rows: np.ndarray) -> np.ndarray:
-        """Return the activity from the entry of each node (NODE) to its exit; points in time may have any number."""
+        """Return the number of the activity between entry and exit of each node (NODE).
+
+        For points in time it has no meaning.
+        """
         call = rows["call"]
         found = self._first_call + call.astype(np.int64)
         for special, number in self._special.items():
@@ -51,26 +61,26 @@ class ThreadActivities:
         return found
 
     def of_calls(self, calls: range) -> np.ndarray:
-        """Return the activity (int32) of nodes by their `call`."""
+        """Return the number (int32) of the activity for each value of `call` in NODE."""
         rows = np.zeros(len(calls), NODE)
         rows["call"] = calls
         return self.of_nodes(rows).astype(np.int32)
 
     def before_nodes(self, rows: np.ndarray) -> np.ndarray:
-        """Return the activity before the entry of each node: computing in its region."""
+        """Return the number of the activity before the entry of each node (NODE): computing in a region."""
         return rows["region"].astype(np.int64) + 1
 
 
 _NODES_AT_ONCE = 1 << 16
-"""Number of nodes that are processed together, so that their columns stay in the cache."""
+"""Number of nodes that are processed at a time, so that their columns stay in the cache."""
 
 
 @dataclass(frozen=True)
 class NodeActivities:
-    """The activities of a thread, by node; arrays of one length.
+    """Activities of one thread around each of its nodes. Arrays have one element for each node; times are int64 ns.
 
-    In [begin, held) the tracer had the thread. In [held, enter) it did `ahead`, in [enter, exit) `inside` (numbers of
-    ThreadActivities).
+    In [begin, held) the tracer held the thread. In [held, enter) the thread did activity `ahead`, in [enter, exit)
+    activity `inside` (numbers of ThreadActivities).
     """
 
     begin: np.ndarray
@@ -82,7 +92,14 @@ class NodeActivities:
 
 
 def activities_in(functions: ThreadActivities, rows: np.ndarray, begin: int, held: int) -> NodeActivities:
-    """Find a thread's activities from `begin` on, with its nodes (NODE); the tracer holds it until `held`."""
+    """Find the activities of a thread around its nodes.
+
+    Args:
+        functions: The activities of the trace.
+        rows: Nodes of the thread (NODE), in order.
+        begin: Begin of the first activity, ns.
+        held: Time until which the tracer holds the thread at the begin, ns.
+    """
     enter, exit_ = rows["enter"], rows["exit"]
     begins = np.append(begin, exit_[:-1])
     until = np.maximum.accumulate(np.append(held, (exit_ + rows["tracer"])[:-1]))
@@ -93,7 +110,13 @@ def activities_in(functions: ThreadActivities, rows: np.ndarray, begin: int, hel
 
 
 def pieces_of(functions: ThreadActivities, whole: np.ndarray, begin: int) -> Iterator[tuple[int, NodeActivities]]:
-    """Yield a thread's activities from `begin` on, piece by piece, each with the number of its first node."""
+    """Yield the activities of a thread piece by piece, each with the index of the first node of the piece.
+
+    Args:
+        functions: The activities of the trace.
+        whole: All nodes of the thread (NODE).
+        begin: Begin of the first activity, ns. Time before the first node is LAUNCH.
+    """
     held = begin
     for first in range(0, len(whole), _NODES_AT_ONCE):
         rows = whole[first : first + _NODES_AT_ONCE]
@@ -105,7 +128,7 @@ def pieces_of(functions: ThreadActivities, whole: np.ndarray, begin: int) -> Ite
 
 
 class PathTimeBefore:
-    """The time of the critical path on one thread before any time."""
+    """Sums of the time that the critical path spends on one thread, up to any time."""
 
     def __init__(self, segments: np.ndarray) -> None:
         self._begin = segments["begin"]
@@ -117,7 +140,10 @@ class PathTimeBefore:
         return int(self._sums[-1])
 
     def until(self, times: np.ndarray) -> np.ndarray:
-        """Return the ns of the path on this thread before each time; the times may lie outside of all segments."""
+        """Return the ns of the path on this thread before each time (ns).
+
+        Times may lie outside all stays of the path.
+        """
         if not len(self._begin):
             return np.zeros(len(times), np.int64)
         at = np.searchsorted(self._begin, times, "right") - 1

@@ -1,4 +1,4 @@
-"""The critical path by places of the program: calls on the path, and computing between calls."""
+"""The critical path by places of the program: calls on the path, and computing between two calls."""
 
 from __future__ import annotations
 
@@ -16,32 +16,36 @@ from analyzer.places.phrases import call_at, computing_at, known_text
 from analyzer.trace import CallPaths, Trace
 
 ON_PATH = np.dtype([("before", "<i8"), ("path", "<i8"), ("call", "<i8"), ("inside", "<i8"), ("ahead", "<i8")])
-"""Time on the path of calls of one procedure from one path (row of CallPaths.tables).
+"""Time on the path of calls of one procedure from one call path that follow calls from the path `before`.
 
-They came after calls from the path `before`. `inside` is ns in the calls, `ahead` ns in the computing before them.
+`path` and `before` are rows of CallPaths.tables. `inside`: ns in the calls. `ahead`: ns of computing before the calls.
 """
 
 
 @dataclass(frozen=True)
 class PlaceShare:
-    """A call at a place, or computing between two calls, with its ns on the critical path. `text` names it."""
+    """Time in ns on the critical path of calls at one place, or of the computing between two places.
+
+    `text` names it.
+    """
 
     text: str
     ns: int
     procedure: str  # the call, or the call after the computing; empty: computing after the last call
     path: int  # row of its path in CallPaths.tables; 0: not known
-    stretch: CallGap | None  # where it computes; None: it is a call
+    stretch: CallGap | None  # between which places the thread computes; None: it is a call
 
 
 def place_shares(trace: Trace, path: CriticalPath, chosen: np.ndarray | None = None) -> list[PlaceShare]:
-    """List the parts of the critical path by place, the longest first. Empty: the trace does not know its places.
+    """Sum the critical path by place, the longest time first. Empty: the trace does not know call paths.
 
-    Time that is not the program's (the tracer's, or not recorded) is in no row.
+    Time that is not the program's (the tracer's, or not recorded) is left out.
 
     Args:
         trace: The trace.
-        path: Its critical path.
-        chosen: Bool by row of CallPaths.tables: only these calls, and the computing before and after them. None: all.
+        path: The critical path of the trace.
+        chosen: bool, one for each row of CallPaths.tables: only these calls, and the computing before and after them,
+            count. None: all.
     """
     if not trace.extra(CallPaths).known:
         return []
@@ -86,7 +90,7 @@ def _on_path(trace: Trace, path: CriticalPath) -> Iterator[np.ndarray]:
 
 
 def added(rows: np.ndarray) -> np.ndarray:
-    """Add up rows of the same paths and procedure."""
+    """Add up ON_PATH rows that have the same paths and procedure."""
     if not len(rows):
         return rows
     rows = rows.take(np.lexsort((rows["call"], rows["path"], rows["before"])))
@@ -99,7 +103,7 @@ def added(rows: np.ndarray) -> np.ndarray:
 
 
 def _named(rows: np.ndarray, trace: Trace) -> list[PlaceShare]:
-    """Name rows, and add up those that have the same name."""
+    """Name rows, and add up rows that have the same name."""
     places = trace.extra(CallPaths).named()
     between = CallGaps(places)
     stretches = between.numbers(rows["before"], rows["path"])
@@ -119,21 +123,21 @@ def _named(rows: np.ndarray, trace: Trace) -> list[PlaceShare]:
 
 
 class ThreadPlaces:
-    """The places where a thread mostly is during one activity."""
+    """Finder of the place where a thread is longest during one activity."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace, self._known = trace, trace.extra(CallPaths).known
         self._between: CallGaps | None = None
 
     def mostly(self, rows: np.ndarray, own: slice, ns: np.ndarray, stream: tuple[int, int], *, computes: bool) -> str:
-        """Find the main place of an activity, as `at exchange.c:212 in exchange`; empty: not known.
+        """Return the main place of an activity, such as "at exchange.c:212 in exchange"; empty: not known.
 
         Args:
-            rows: NODE of a thread around the nodes that count.
+            rows: Nodes of a thread (NODE) around the nodes that count.
             own: The nodes that count, as a slice of `rows`.
-            ns: Time of the activity in or before each of these nodes.
-            stream: Rank and thread.
-            computes: True: the thread computes before the nodes. False: it is in the calls.
+            ns: Time of the activity in or before each of the nodes that count.
+            stream: Rank, and thread within the rank.
+            computes: True: the activity is computing before the nodes. False: it is in the calls.
         """
         is_call = np.flatnonzero(rows["call"] >= 0)
         nodes = np.arange(len(rows))[own]

@@ -1,7 +1,6 @@
-"""Dependences by collective operations: what the operation does determines who waits for whom.
+"""Dependences by collective operations: the operation determines which members wait for which.
 
-Neighbourhood collectives: the neighbours are not recorded, but times show which members are none.
-
+Neighbourhood collectives: the neighbours are not recorded, but times exclude members that cannot be neighbours.
 Nonblocking and persistent collectives are begun by one call and completed by another.
 """
 
@@ -33,19 +32,24 @@ from tracelib.schema.procedures import (
 )
 
 MOST_PAIRS = 32
-"""Mean number of possible neighbours of a member up to which pairs are distinguished; with more, all wait for all."""
+"""Largest mean number of possible neighbours of a member for which pairs are used. Above it, all wait for all."""
 
 _COMPARED = 1 << 24
 
 
 def possible_pairs(enter: np.ndarray, exit_: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Find pairs of members of which the first may take data from the second. None: too many are possible.
+    """Find the pairs of members of a communicator in which the first may take data from the second.
 
-    A member that ever left before another one had entered is no neighbour of it.
+    If a member ever left a collective before another one had entered it, the other is no neighbour that it takes data
+    from.
 
     Args:
-        enter: Times of entry in ns, (collectives, members), of one communicator.
+        enter: Times of entry in ns, int64 of shape (collectives, members), of one communicator.
         exit_: Times of exit in ns, same shape; 0: not known.
+
+    Returns:
+        Index of the taking and of the giving member of each pair. None: more than MOST_PAIRS (32) pairs for each
+        member.
     """
     members = enter.shape[1]
     possible = ~np.eye(members, dtype=bool)
@@ -65,10 +69,13 @@ _WHAT = (RequestKind.COLLECTIVE_STARTED, RequestKind.COLLECTIVE_DONE)
 
 
 def started_collectives(trace: Trace, nodes: NodeTimeline) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the nonblocking collectives of a run, then the persistent ones of each procedure, members together.
+    """Yield the nonblocking collectives of a run, then the persistent collectives of each procedure.
 
-    The n-th start of a persistent operation belongs to the n-th of the other members, whatever else they start in
-    between.
+    The n-th start of a persistent collective by one member belongs to the n-th start by each other member, whatever
+    they start in between.
+
+    Yields:
+        Calls of the members (MEMBER_CALL), and the number of the collective of each row, ascending.
     """
     names = [base_name(p) for p in trace.procedures]
     nonblocking = np.array([n in NONBLOCKING_COLLECTIVES and base_procedure(n) in _KNOWN for n in names], bool)
@@ -93,7 +100,7 @@ def _requests(trace: Trace) -> RankRows:
 
 
 def _starts(requests: RankRows, call: int) -> np.ndarray:
-    """Return the starts of persistent operations made by a procedure, as calls (NOTED)."""
+    """Return the starts of persistent operations that a procedure made, as calls (NOTED)."""
     every = requests.rows
     wanted = (every["what"] == RequestKind.COLLECTIVE_STARTED) & (every["tag"] == call) & (every["comm"] >= 0)
     rank, started = requests.where(wanted)
@@ -107,7 +114,7 @@ def _starts(requests: RankRows, call: int) -> np.ndarray:
 
 
 def _joined(join: CollectiveCalls, begun: np.ndarray, done: RankRows) -> tuple[np.ndarray, np.ndarray]:
-    """Join the calls (NOTED) that ranks began together, with the times of their completion."""
+    """Match the calls (NOTED) with which ranks began collectives, and set the times of completion."""
     members = join.members(RankRows(begun["rank"].astype(np.int64), begun))
     complete(members, done)
     return join.groups(members)
@@ -120,7 +127,7 @@ _ALL, _FROM_ROOT, _TO_ROOT, _PREFIX = (
 
 _BLOCKING = BLOCKING_COLLECTIVES | WINDOWS_MADE | FENCES
 WHOLE_CALLS = _BLOCKING | NONBLOCKING_COLLECTIVES
-"""Procedures for which `add_collectives` needs the whole calls."""
+"""Procedures whose calls `add_collectives` needs with all columns (NodeTimeline.noted)."""
 
 
 def add_collectives(found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
@@ -135,7 +142,16 @@ def add_collectives(found: Dependences, trace: Trace, nodes: NodeTimeline) -> No
 
 
 def joined(trace: Trace, calls: np.ndarray, join: CollectiveCalls | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Bring calls (NOTED) of one collective together. Returns MEMBER_CALL, and the number of each one's collective."""
+    """Match the calls of the members of each collective.
+
+    Args:
+        trace: The trace.
+        calls: The calls (NOTED).
+        join: The matcher. None: a matcher of blocking collectives.
+
+    Returns:
+        The calls as MEMBER_CALL, and the number of the collective of each row, ascending.
+    """
     join = join or CollectiveCalls(trace)
     calls = calls.compress(calls["comm"] >= 0)
     calls = calls.take(np.argsort(calls["rank"], kind="stable"))
@@ -144,22 +160,22 @@ def joined(trace: Trace, calls: np.ndarray, join: CollectiveCalls | None = None)
 
 @dataclass(frozen=True)
 class _Members:
-    """Members of collectives, the members of one together; all arrays are of the shape (members,)."""
+    """Members of collectives, sorted by collective. All arrays have shape (members,)."""
 
     rows: np.ndarray  # MEMBER_CALL
     group: np.ndarray  # number of the collective, ascending
     gives: np.ndarray  # bool
     takes: np.ndarray  # bool
     entered: np.ndarray  # node
-    left: np.ndarray  # node of the call that completed it; -1: none
+    left: np.ndarray  # node of the call that completed the collective; -1: none
 
     def take(self, chosen: np.ndarray) -> _Members:
-        """Select some members, in this order."""
+        """Select members by index, in this order."""
         return _Members(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
 class CollectiveGroups:
-    """Collectives whose members' calls are known, and the dependences that they make."""
+    """Builder of the dependences by collectives whose members' calls are known."""
 
     def __init__(self, found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
         self._found, self._trace, self._nodes = found, trace, nodes
@@ -172,7 +188,12 @@ class CollectiveGroups:
         self._patterns = np.array([min(k, _ALL) for k in known] if trace.origin.predicted else known, np.int32)
 
     def add(self, rows: np.ndarray, group: np.ndarray) -> None:
-        """Add collectives: the calls of their members (MEMBER_CALL), and the number of the collective, ascending."""
+        """Add the dependences of collectives.
+
+        Args:
+            rows: Calls of the members (MEMBER_CALL).
+            group: Number of the collective of each row, ascending.
+        """
         if not len(rows):
             return
         pattern = self._patterns[rows["call"]]
@@ -195,10 +216,10 @@ class CollectiveGroups:
             self._meet(members.take(np.flatnonzero(near & (rows["comm"] == comm))))
 
     def _join(self, m: _Members) -> None:
-        """Make one join of all members that give, for all members that take.
+        """Add one join for each collective: it needs all members that give, and all members that take need it.
 
-        A member that left before the last giver came (an Alltoallv, or clocks that contradict each other) waited for
-        the givers that were present.
+        A member that left before the last giver entered (as in an Alltoallv, or if clocks contradict each other) waited
+        only for the givers that had entered.
         """
         if not len(m.group):
             return
@@ -217,8 +238,8 @@ class CollectiveGroups:
     def _wait_for_present(self, m: _Members, number: np.ndarray, some: np.ndarray) -> None:
         """Make some members (bool) wait for the givers that entered before they left.
 
-        `number` tells the collectives apart. Each giver has a join with all givers before it, for the members that left
-        then.
+        `number` is the collective of each member. Each giver has a join with all givers before it, for the members that
+        left between this giver and the next.
         """
         givers = np.flatnonzero(m.gives & np.isin(number, number[some]))
         givers = givers[np.lexsort((m.rows["enter"][givers], number[givers]))]
@@ -237,7 +258,7 @@ class CollectiveGroups:
         self._found.add(m.left[leaving[order[there] - len(givers)]], joins[last[there]])
 
     def _meet(self, m: _Members) -> None:
-        """Make each member wait for its possible neighbours."""
+        """Make each member wait for its possible neighbours, or for all members if too many are possible."""
         m = m.take(np.lexsort((m.rows["rank"], m.group)))
         shape = (-1, int(np.searchsorted(m.group, m.group[0], "right")))
         pairs = possible_pairs(m.rows["enter"].reshape(shape), m.rows["exit"].reshape(shape))
@@ -250,7 +271,7 @@ class CollectiveGroups:
         self._found.add(m.left.reshape(shape)[:, taking].ravel(), entered.ravel())
 
     def _chain(self, m: _Members) -> None:
-        """Make each member wait for a join of all members before it."""
+        """Make each member wait for all members of lower rank in the communicator: a chain of joins."""
         m = m.take(np.lexsort((positions(self._trace, m.rows), m.group)))
         joins = self._found.new_joins(len(m.group))
         before = np.append(-1, joins[:-1])[: len(joins)]
@@ -260,7 +281,10 @@ class CollectiveGroups:
         self._found.add(np.where(m.takes, m.left, -1), before)
 
     def add_all_ranks(self, names: Collection[str]) -> None:
-        """Add a join of all ranks for procedures that each rank calls once, if no rank left before the last entered."""
+        """Add a join of all ranks for procedures that each rank calls once.
+
+        None is added if a rank left before the last entered.
+        """
         numbers = [k for k, name in enumerate(self._trace.procedures) if base_name(name) in names]
         pieces = self._nodes.pieces() if numbers else ()
         parts = [first + np.flatnonzero(np.isin(rows["call"], numbers)) for first, rows in pieces]

@@ -21,9 +21,9 @@ from analyzer.columns.rows import Rows
 from analyzer.critical.thread_nodes import JOINED, NodeTimeline
 
 DEPENDENCE = np.dtype([("sink", "<u4"), ("source", "<u4")])
-"""A node that ends, and a node that must have been entered before.
+"""The end of node `sink` needs the entry of node `source`.
 
-A join comes when all its sources have come. Joins are numbered on after the nodes.
+A join is an additional point that is reached when all its sources are. Joins are numbered after the nodes.
 """
 
 
@@ -33,18 +33,21 @@ class Dependences:
 
     nodes: int
     joins: int = 0
-    contradictions: int = 0  # effects that ended before their causes began, by the clocks; these are no dependences
+    contradictions: int = 0  # number of effects that ended before their causes began; they are left out
     rows: Rows = field(default_factory=lambda: Rows(DEPENDENCE))
 
     def add(self, sink: np.ndarray, source: np.ndarray) -> None:
-        """Add pairs of sink and source; a pair with a -1 is left out."""
+        """Add dependences from arrays of sinks and sources (int64).
+
+        Pairs with a -1, or of a node with itself, are left out.
+        """
         known = (sink >= 0) & (source >= 0) & (sink != source)
         rows = np.zeros(int(known.sum()), DEPENDENCE)
         rows["sink"], rows["source"] = sink[known], source[known]
         self.rows.append(rows)
 
     def new_joins(self, count: int) -> np.ndarray:
-        """Return the numbers of `count` new joins."""
+        """Create `count` joins and return their numbers."""
         first = self.nodes + self.joins
         self.joins += count
         return np.arange(first, first + count)
@@ -54,13 +57,13 @@ STAY = np.dtype([("begin", "<i8"), ("end", "<i8")])
 
 
 def join_stays(busy: np.ndarray, lives: np.ndarray) -> np.ndarray:
-    """Find when a main thread waited for other threads (STAY).
+    """Find when a main thread waited for other threads to end (STAY).
 
-    The wait begins when the first of them was seen, or when the main thread did its last before.
+    A wait begins when the first of these threads was seen, or when the main thread had finished its previous activity.
 
     Args:
         busy: Times in which the main thread did something (STAY, by time).
-        lives: The other threads, from their first call to their last (STAY).
+        lives: Time from the first to the last call of each other thread (STAY).
     """
     after = np.searchsorted(busy["begin"], lives["end"], "right")
     free = (after > 0) & (after < len(busy))
@@ -75,9 +78,9 @@ def join_stays(busy: np.ndarray, lives: np.ndarray) -> np.ndarray:
 
 
 def add_joins(found: Dependences, nodes: NodeTimeline) -> None:
-    """Add dependences of main threads on the last thread to end among those that they wait for.
+    """Add the dependences of main threads that waited for other threads on the last of these threads to end.
 
-    A thread that began after the main thread began to wait depends on the main thread.
+    A thread that began while the main thread waited depends on the begin of that wait.
     """
     threads = np.flatnonzero(nodes.joined)
     if not len(threads):

@@ -23,16 +23,16 @@ _LABELS = {PATH_TYPE: ("Critical path", {0: "Not on the critical path", 1: "On t
 
 
 class WithPath(Annotated):
-    """A trace with the events of its critical path (EVENT, in order of time)."""
+    """Trace with the events of its critical path. `added`: these events (EVENT), in order of time."""
 
     def __init__(self, trace: Trace, added: np.ndarray) -> None:
         super().__init__(trace, _LABELS, lambda begin, end: added[slice(*np.searchsorted(added["time"], (begin, end)))])
 
 
 def path_events(trace: Trace, path: CriticalPath) -> np.ndarray:
-    """Build the events (EVENT) of the path, in order of time: 1 where it comes to a thread, 0 where it leaves it.
+    """Build the events (EVENT) of the critical path, in order of time: 1 where it reaches a thread, 0 at the end.
 
-    Stays without length and the time before a process began have no events.
+    Stays of length 0, and the time before a process began, have no events.
     """
     nodes = path.nodes
     stays = path.segments[path.segments["end"] > path.segments["begin"]]
@@ -51,7 +51,7 @@ def path_events(trace: Trace, path: CriticalPath) -> np.ndarray:
 
 
 def _cpus(trace: Trace, path: CriticalPath) -> np.ndarray:
-    """Find the CPU on which each thread is first seen; 0: unknown."""
+    """Return the CPU on which each thread is seen first, from 1; 0: unknown."""
     found = np.zeros(path.nodes.threads, np.int64)
     begin, end = trace.windows()[:2].tolist()
     states = trace.states(begin, end)[::-1]
@@ -60,17 +60,17 @@ def _cpus(trace: Trace, path: CriticalPath) -> np.ndarray:
 
 
 CRITICAL = 0
-"""Priority of a rank on the critical path; a smaller number is favoured."""
+"""Priority of a rank while it is on the critical path. A smaller number is favoured."""
 
 OUTSIDE = CRITICAL + 1
-"""Priority of a rank off the critical path."""
+"""Priority of a rank while it is off the critical path."""
 
 
 def path_priorities(path: CriticalPath) -> np.ndarray:
-    """Build changes of priority (EVENT) in order of time.
+    """Build the changes of the priorities of ranks (EVENT), in order of time.
 
-    CRITICAL: where a rank enters the call in which it waits for the path. OUTSIDE: where it has left the call that
-    hands the path on, and at the begin of each rank that is not on the path then.
+    CRITICAL: when a rank enters the call in which it waits for the path to reach it. OUTSIDE: when it has left the call
+    that hands the path on, and at the begin of each rank that is off the path then.
     """
     begins, ends, ranks = _favoured(path)
     known = np.setdiff1d(np.arange(len(path.nodes.first_thread)), ranks[begins <= 0])
@@ -84,7 +84,11 @@ def path_priorities(path: CriticalPath) -> np.ndarray:
 
 
 def _favoured(path: CriticalPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the times in which ranks are favoured: begin and end (ns), and the rank. Times of a rank do not touch."""
+    """Find the times in which ranks are favoured. Times of one rank do not touch.
+
+    Returns:
+        Begin (ns), end (ns) and rank of each time.
+    """
     nodes = path.nodes
     stays = path.segments[path.segments["end"] > path.segments["begin"]]
     rank, thread = nodes.rank[stays["thread"]], nodes.thread[stays["thread"]]

@@ -1,4 +1,4 @@
-"""Nodes of threads other than calls: begins and ends of regions, and time that is not the program's."""
+"""Nodes of threads that are no calls: begins and ends of regions, and times that are not the program's."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from analyzer.trace import CpuWaits, Mark, Regions, State, Trace
 
 
 def marks_of(trace: Trace, rank: int) -> np.ndarray:
-    """Return the begins and ends (MARK) of a rank's regions."""
+    """Return the begins and ends (MARK) of a rank's regions, without parameters."""
     marks = trace.extra(Regions).marks(rank)
     return marks[marks["what"] <= Mark.END] if len(marks) else marks
 
 
 def lost_of(trace: Trace, rank: int) -> np.ndarray:
-    """Return the times that are not the program's, and a predicted thread's waits for a CPU, in order (FLUSH)."""
+    """Return the times of a rank that are not the program's, and waits for a CPU in a prediction, by begin (FLUSH)."""
     rows, waits = lost_times(trace, rank), trace.extra(CpuWaits).of(rank)
     if not len(waits):
         return rows
@@ -26,13 +26,13 @@ def lost_of(trace: Trace, rank: int) -> np.ndarray:
 
 
 def as_nodes(marks: np.ndarray, region: np.ndarray, lost: np.ndarray, joins: np.ndarray) -> np.ndarray:
-    """Build nodes (NODE) of marks, then of lost times, then of joins.
+    """Build nodes (NODE) of marks, then of lost times, then of waits for other threads.
 
     Args:
         marks: Begins and ends of regions (MARK).
-        region: The region after each mark, as `innermost_after` returns it.
+        region: The innermost region after each mark, as from `innermost_after`.
         lost: Times that are not the program's (FLUSH).
-        joins: Times of waiting for other threads (STAY).
+        joins: Times in which a main thread waited for other threads to end (STAY).
     """
     others = np.zeros(len(marks) + len(lost) + len(joins), NODE)
     others["enter"] = np.concatenate([marks["time"], lost["begin"], joins["begin"]])
@@ -47,7 +47,11 @@ def as_nodes(marks: np.ndarray, region: np.ndarray, lost: np.ndarray, joins: np.
 
 
 def innermost_after(marks: np.ndarray) -> np.ndarray:
-    """Return the region (index; -1: none) that a thread is in after each begin and end. Regions nest."""
+    """Return the innermost region (index; -1: none) that a thread is in after each begin or end. Regions nest.
+
+    Args:
+        marks: Begins and ends of regions (MARK), thread by thread in order of recording.
+    """
     is_begin = marks["what"] == Mark.BEGIN
     depth = np.cumsum(np.where(is_begin, 1, -1))
     begins = np.flatnonzero(is_begin)

@@ -1,8 +1,7 @@
-"""Dependences by messages: receivers wait for senders, and senders of large messages for receivers.
+"""Dependences by messages: receivers wait for senders, and senders of large messages wait for receivers.
 
-Partitioned messages: receivers, and calls that ask for a part, wait for the calls that hand over.
-
-Probes that found a message before it was received waited until it was sent.
+Partitioned messages: receivers, and calls that ask for a part, wait for the calls that hand over parts. Probes that
+found a message before it was received waited until it was sent.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from tracelib.schema.procedures import (
 
 
 class Partitions:
-    """The calls that handed over parts of messages, and the calls that asked for parts."""
+    """The calls that handed over parts of messages, and the calls that asked whether parts had arrived."""
 
     def __init__(self, trace: Trace, nodes: NodeTimeline) -> None:
         names = [base_name(p) for p in trace.procedures]
@@ -43,14 +42,21 @@ class Partitions:
         self._nodes = nodes
 
     def senders(self, messages: np.ndarray, sender: np.ndarray) -> np.ndarray:
-        """Return the calls (node) that sent messages (MESSAGE): of a partitioned one, the last that handed over."""
+        """Return the call (node) that sent each message.
+
+        For a partitioned message, it is the last that handed over a part.
+
+        Args:
+            messages: The messages (MESSAGE).
+            sender: Call (node) that is known to have sent each message; it is kept for other messages.
+        """
         if not len(self._handed):
             return sender
         at = self._handed.completing(messages)
         return np.where(at >= 0, self._node[at], sender)
 
     def depend(self, found: Dependences) -> None:
-        """Add dependences of calls that ask for a part on the last call before that handed over."""
+        """Add dependences of the calls that asked for a part on the last call that handed over parts before them."""
         rows = self._asked
         if not len(rows):
             return
@@ -63,7 +69,7 @@ _KEY = ("rank", "comm", "peer", "tag")
 
 
 class Probes:
-    """The probes of a trace that found something."""
+    """The probes of a trace that found a message."""
 
     def __init__(self, trace: Trace, nodes: NodeTimeline) -> None:
         is_probe = np.array([base_name(p) in PROBES for p in trace.procedures], bool)
@@ -81,7 +87,10 @@ class Probes:
             self._senders.append(sender[probed])
 
     def depend(self, found: Dependences) -> None:
-        """Add dependences of each probe on the next received message with its communicator, source and tag."""
+        """Add the dependence of each probe on the send of the message that it found.
+
+        This is the next message received with the same communicator, source and tag.
+        """
         if not len(self._rows) or not self._parts:
             return
         messages, sender = np.concatenate(self._parts), np.concatenate(self._senders)
@@ -104,11 +113,11 @@ class Probes:
 _SENT = (RequestKind.SEND_DONE, RequestKind.PARTITIONED_SEND_DONE)
 
 _SENT_MESSAGE = np.dtype([("message", MESSAGE), ("sender", "<i8")])
-"""A message and the call (node) that sent it; -1: unknown."""
+"""A message, and the call (node) that sent it; -1: unknown."""
 
 
 def add_messages(found: Dependences, trace: Trace, nodes: NodeTimeline, eager_limit: int | None) -> int:
-    """Add the dependences by all messages between different threads, and return the eager limit.
+    """Add the dependences by all messages between different threads.
 
     Args:
         found: Gets the dependences.
@@ -116,6 +125,9 @@ def add_messages(found: Dependences, trace: Trace, nodes: NodeTimeline, eager_li
         nodes: The nodes of the trace.
         eager_limit: Bytes up to which senders do not wait. None: taken from the run, as the largest message whose
             sending call ended before its receive was posted.
+
+    Returns:
+        The eager limit that was used, in bytes.
     """
     sends, probes, partitions = _Sends(trace, nodes, eager_limit), Probes(trace, nodes), Partitions(trace, nodes)
     for window, (begin, end) in enumerate(pairwise(trace.windows().tolist())):
@@ -148,7 +160,7 @@ class _Sends:
         }
 
     def between(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Read the messages (MESSAGE) between different threads in a window, and the calls (node) that sent them."""
+        """Return the messages (MESSAGE) between different threads in a window, and the calls (node) that sent them."""
         rows = self._trace.messages(begin, end)
         own = (rows["source"] == rows["destination"]) & (rows["source_thread"] == rows["destination_thread"])
         rows = rows[~own]
@@ -158,7 +170,7 @@ class _Sends:
         return self._is[kind][np.where(sender >= 0, self._nodes.call[sender], -1)]
 
     def keep(self, rows: np.ndarray, sender: np.ndarray, window: int) -> None:
-        """Keep the messages that may wait for their receive, and update the eager limit that the run shows."""
+        """Keep the messages whose senders may have waited for the receive; update the eager limit that is shown."""
         call = np.where(sender >= 0, self._nodes.call[sender], -1)
         self._shows.look(rows, call, self._nodes.exit[sender])
         least = LEAST_EAGER if self._limit is None else self._limit
@@ -170,7 +182,7 @@ class _Sends:
         self._kept.append(window, kept)
 
     def add_late_receivers(self, found: Dependences) -> int:
-        """Make senders of messages that are synchronous, or larger than the limit, wait for the post of the receive.
+        """Make senders wait for the post of the receive, where the send is synchronous or exceeds the eager limit.
 
         Returns the limit in bytes.
         """
@@ -192,7 +204,7 @@ class _Sends:
         return limit
 
     def _add_late_receivers(self, found: Dependences, kept: np.ndarray, sink: np.ndarray) -> None:
-        """Add dependences of the calls (`sink`, node) that waited, by sent messages (_SENT_MESSAGE)."""
+        """Add dependences of the calls that waited (`sink`, node) on the posts of the receives of their messages."""
         rows = kept["message"]
         posted = self._nodes.entered(rows["destination"], rows["destination_thread"], rows["logical_receive"])
         posted = np.where(self._nodes.enter[posted] == rows["logical_receive"], posted, -1)
@@ -201,7 +213,7 @@ class _Sends:
         self._nodes.forget()
 
     def _completed(self, part: Part, started: np.ndarray) -> np.ndarray:
-        """Return the calls (node) that completed sends (MESSAGE) started in a part; -1: none did."""
+        """Return the calls (node) that completed the sends (MESSAGE) started in a part; -1: none."""
         rank, done = part.posted(_SENT)
         names = ("logical_send", "destination", "tag"), ("posted", "peer", "tag")
         sent = [started["source"], *(started[name] for name in names[0])]

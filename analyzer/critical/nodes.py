@@ -1,4 +1,4 @@
-"""The reader of the nodes of threads: calls, begins and ends of regions, and time that is not the program's."""
+"""Reader of the nodes of threads: calls, begins and ends of regions, and time that is not the program's."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _EARLIEST = np.iinfo(np.int64).min
 def read_nodes(trace: Trace, noted: frozenset[str] = frozenset(), poll_gap_ns: int = POLL_GAP_NS) -> NodeTimeline:
     """Read the nodes of all threads of a trace into temporary files.
 
-    Memory holds the calls of threads with failing polls, or that wait for others to end, one thread at a time.
+    Memory holds the calls of one thread at a time, and these only for ranks with several threads or failing polls.
 
     Args:
         trace: The trace.
-        noted: Names of procedures whose calls are kept whole.
-        poll_gap_ns: See POLL_GAP_NS.
+        noted: Procedures whose calls are also kept with all columns, in `NodeTimeline.noted`.
+        poll_gap_ns: Largest time between two polls of one wait; see POLL_GAP_NS.
     """
     reader, every, polling = _Reader(trace, noted, poll_gap_ns), Rows(NODE), Rows(NODE)
     threads, counts, of_polling = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
@@ -69,12 +69,12 @@ class _Thread:
     """The nodes (NODE) of one thread."""
 
     nodes: Rows
-    polling: Rows | None  # each poll by itself; None: it did not poll
-    ended: bool  # true if the thread ended by itself; a thread whose last polls fail is ended by another
+    polling: Rows | None  # nodes with a node for each poll; None: the thread had no failing polls
+    ended: bool  # False: its last poll failed, so another thread ended it
 
 
 class _Reader:
-    """A reader of one rank after the other."""
+    """Reader of the nodes of ranks, one rank or group of ranks after the other."""
 
     def __init__(self, trace: Trace, noted: frozenset[str], poll_gap_ns: int) -> None:
         self._trace, self.polls = trace, Polls(trace, poll_gap_ns)
@@ -83,13 +83,13 @@ class _Reader:
         self.joined: list[bool] = []  # for each thread read so far
 
     def together(self, ranks: range, calls: RankRows) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nodes of several ranks and their number by rank, as `nodes_of_plain`."""
+        """Return the nodes of several plain ranks, and the number of nodes of each rank, as `nodes_of_plain`."""
         self.joined += [False] * len(ranks)
         self._note(calls.where(self._wanted[calls.rows["call"]]))
         return nodes_of_plain(self._trace, ranks, calls)
 
     def rank(self, rank: int) -> list[_Thread]:
-        """Read all threads of a rank."""
+        """Read the nodes of all threads of a rank."""
         own = self._calls(rank)
         marks, lost = marks_of(self._trace, rank), lost_of(self._trace, rank)
         threads = [self._of_thread(k, own.pop(1), marks, lost) for k in range(1, len(own))]  # one file less each time
@@ -110,15 +110,15 @@ class _Reader:
         lives: np.ndarray = _NOBODY,
         span: tuple[int, ...] = (),
     ) -> _Thread:
-        """Build the nodes of a thread from its calls (DONE).
+        """Build the nodes of a thread.
 
         Args:
             thread: Number of the thread.
-            calls: Its calls (DONE).
+            calls: The calls of the thread (DONE).
             marks: Begins and ends of the rank's regions (MARK).
             lost: Times of the rank that are not the program's (FLUSH).
-            lives: The threads whose end this one may have waited for (STAY).
-            span: Begin and end of the thread. Empty: it begins and ends with what it recorded.
+            lives: Lives of the other threads, for whose end this thread may have waited (STAY).
+            span: Begin and end of the thread, ns. Empty: the first and the last time that it recorded.
         """
         marks, lost = marks[marks["thread"] == thread], lost[lost["thread"] == thread]
         waits = calls
@@ -132,7 +132,7 @@ class _Reader:
         return _Thread(_nodes(waits, others, span[:1], ends), alone, ended)
 
     def _calls(self, rank: int) -> list[Rows]:
-        """Read the calls (DONE) of each thread of a rank, in order of enter."""
+        """Read the calls (DONE) of each thread of a rank, in order of enter, and note the wanted ones."""
         threads = [Rows(DONE) for _ in range(max(int(self._trace.threads[rank]), 1))]
         for block in self._trace.calls(rank):
             rows = np.empty(len(block), DONE)
@@ -155,9 +155,9 @@ class _Reader:
 
 
 def _as_nodes(calls: np.ndarray) -> np.ndarray:
-    """Translate calls (DONE) into nodes (NODE). Each ends where MPI did.
+    """Convert calls (DONE) to nodes (NODE). Each node ends when the thread left MPI.
 
-    The computing between the calls of a folded row comes after them.
+    So the computing between the calls of a folded row comes after its node.
     """
     nodes = np.zeros(len(calls), NODE)
     for column in ("enter", "tracer", "call"):
@@ -167,7 +167,7 @@ def _as_nodes(calls: np.ndarray) -> np.ndarray:
 
 
 def _joins(calls: Rows, marks: np.ndarray, lost: np.ndarray, lives: np.ndarray) -> np.ndarray:
-    """Find when a main thread waited for others (STAY), from its calls (DONE), marks and lost times (FLUSH)."""
+    """Find when a main thread waited for others to end (STAY), from its calls (DONE), marks and lost times (FLUSH)."""
     if not len(lives):
         return lives
     own = calls.mapped()
@@ -178,9 +178,9 @@ def _joins(calls: Rows, marks: np.ndarray, lost: np.ndarray, lives: np.ndarray) 
 
 
 def _nodes(calls: Rows, others: np.ndarray, begins_at: tuple[int, ...], ends_at: tuple[int, ...]) -> Rows:
-    """Build all nodes (NODE) of one thread: calls (DONE) and others merged, between a begin node and an end node.
+    """Build all nodes (NODE) of one thread: calls (DONE) and other nodes merged, between a begin and an end node.
 
-    The begin is not after `begins_at`, the end not before `ends_at`.
+    The begin node is not after `begins_at` (ns), the end node not before `ends_at` (ns).
     """
     begins = [int(rows["enter"][0]) for rows in (calls.mapped(), others) if len(rows)]
     begin = min([*begins, *begins_at], default=0)
@@ -200,7 +200,7 @@ def _nodes(calls: Rows, others: np.ndarray, begins_at: tuple[int, ...], ends_at:
 
 
 def _merged(calls: np.ndarray, others: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Merge calls and other nodes, as nodes_merge of the kernel. All arrays are NODE; `last` has one row."""
+    """Merge calls and other nodes (both NODE) in the kernel. `last` (NODE, one row) is the state between two merges."""
     found = np.empty(len(calls) + len(others), NODE)
     counts = (pointer(calls, "struct node *"), len(calls)), (pointer(others, "struct node *"), len(others))
     lib.nodes_merge(*counts[0], *counts[1], pointer(last, "struct node *"), pointer(found, "struct node *"))
@@ -208,6 +208,6 @@ def _merged(calls: np.ndarray, others: np.ndarray, last: np.ndarray) -> np.ndarr
 
 
 def _coming_before(others: np.ndarray, enter: int, exit_: int) -> int:
-    """Return the number of rows, in order of (enter, exit), that come before a call."""
+    """Return the number of rows, sorted by enter and exit, that come before a call with this enter and exit."""
     first, end = np.searchsorted(others["enter"], enter), np.searchsorted(others["enter"], enter, "right")
     return int(first + np.searchsorted(others["exit"][first:end], exit_, "right"))

@@ -30,17 +30,23 @@ def of_target(locks: np.ndarray, target: int) -> np.ndarray:
 
 
 def last_before(held: np.ndarray) -> np.ndarray:
-    """Find for each lock the last lock before it, in order of release, that excludes it; -1: none.
+    """Find for each lock the last lock released before it that excludes it; -1: none.
 
-    An exclusive lock excludes all others, a shared lock the exclusive ones.
+    An exclusive lock excludes all others. A shared lock excludes exclusive locks.
+
+    Args:
+        held: Locks of one target (EPOCH), in the order of release.
     """
     return _excluding(held, np.arange(len(held)), np.arange(len(held)))
 
 
 def last_while_locking(held: np.ndarray) -> np.ndarray:
-    """Find for each lock the excluding lock whose release began last before the call that locks returned; -1: none.
+    """Find for each lock the excluding lock whose release began last before the locking call returned; -1: none.
 
-    The call that releases may last longer than all that the next holder does with its lock.
+    The call that releases a lock may last longer than all that the next holder does with its lock.
+
+    Args:
+        held: Locks of one target (EPOCH), in the order of release.
     """
     order = np.argsort(held["last"], kind="stable")
     return _excluding(held, order, np.searchsorted(held["last"][order], held["began"], "right"))
@@ -65,11 +71,11 @@ def _latest(time: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 
 NEEDED = FENCES
-"""Procedures for which `add_one_sided` needs the whole calls."""
+"""Procedures whose calls `add_one_sided` needs with all columns (NodeTimeline.noted)."""
 
 
 def add_one_sided(found: Dependences, trace: Trace, nodes: NodeTimeline) -> None:
-    """Add the dependences by synchronization on all RMA windows."""
+    """Add the dependences by synchronization on all RMA windows: fences, epochs and locks."""
     on_windows = np.array([is_one_sided(p) for p in trace.procedures], bool)
     if not on_windows.any() or not trace.extra(Objects).has_windows:
         return
@@ -85,7 +91,7 @@ def add_one_sided(found: Dependences, trace: Trace, nodes: NodeTimeline) -> None
 
 
 def _with_windows(trace: Trace, rows: np.ndarray) -> np.ndarray:
-    """Return the calls (NOTED) on RMA windows, with `comm` the RMA window (index in Objects.known)."""
+    """Return the calls (NOTED) on RMA windows, with the index of the RMA window in Objects.known as `comm`."""
     parts = [np.zeros(0, NOTED)]
     rows = rows.take(np.argsort(rows["rank"], kind="stable"))
     for mine in np.split(rows, np.flatnonzero(np.diff(rows["rank"])) + 1) if len(rows) else ():
@@ -99,14 +105,20 @@ def _with_windows(trace: Trace, rows: np.ndarray) -> np.ndarray:
 
 
 class _Waits:
-    """The waits of calls on RMA windows, added as dependences."""
+    """Builder of the dependences of calls on RMA windows."""
 
     def __init__(self, found: Dependences, nodes: NodeTimeline, on_windows: np.ndarray) -> None:
         self._found, self._nodes = found, nodes
         self._on_windows = np.append(on_windows, [False] * 3)  # False for negative numbers, which are no calls
 
     def _add(self, of: tuple[np.ndarray, np.ndarray], cause: tuple[np.ndarray, np.ndarray], enter: np.ndarray) -> None:
-        """Add dependences of the calls in which threads `of` (rank, thread) were on the calls that `cause` entered."""
+        """Add dependences of calls on RMA windows on calls of other threads.
+
+        Args:
+            of: Rank and thread that waited. The call is the one that it was in at `enter`.
+            cause: Rank and thread that was waited for.
+            enter: When `cause` entered the call that ended the wait, ns.
+        """
         source, sink = self._nodes.entered(*cause, enter), self._nodes.entered(*of, enter)
         waits = (sink >= 0) & self._on_windows[self._nodes.call[sink]]
         self._found.add(np.where(waits, sink, -1), source)

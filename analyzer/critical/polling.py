@@ -1,7 +1,7 @@
-"""Polling as waiting: calls that ask repeatedly whether something has come are one call, until it has.
+"""Polling as waiting: calls that ask repeatedly whether something has come are one wait, up to the poll that succeeds.
 
-A rank file has failing polls as runs with their `count` (10 us between two polls end a run), and the poll that
-succeeds as a call. A program that asks in turns (MPI_Iprobe, MPI_Testany) has a run for each turn.
+A rank file has consecutive failing polls as one row with their `count` (10 us between two polls end the row), and the
+poll that succeeds as a call. A program that asks in turns (MPI_Iprobe, MPI_Testany) has a row for each turn.
 """
 
 from __future__ import annotations
@@ -15,22 +15,25 @@ from tracelib.schema.procedures import ASKS, POLLS, PROBES, WAITS, WINDOW_WAITS,
 DONE = np.dtype(
     [("enter", "<i8"), ("exit", "<i8"), ("over", "<i8"), ("tracer", "<i8"), ("call", "<i4"), ("failed", "<i4")]
 )
-"""A call (columns as in CALL) that is in MPI until `over`, and the number of failing polls in it."""
+"""Call for building nodes (columns as in CALL). `over`: when the thread left MPI.
+
+`failed`: failing polls in the call.
+"""
 
 POLL_GAP_NS = 10_000
-"""Maximum ns between two polls of one wait, for each poll that failed in a row before or after.
+"""Largest time (ns) between two polls of one wait, for each poll that failed in a row before or after it.
 
 A thread that asks a thousand times has nothing else to do, but may lose the CPU, or sleep before it asks again.
 """
 
 
 _SILENT = POLLS - ASKS
-"""Procedures of which a trace does not say whether they found anything."""
+"""Procedures for which a trace does not say whether they found anything."""
 _ENDS = POLLS | WAITS | PROBES | WINDOW_WAITS
 
 
 class Polls:
-    """The failing polls of a trace, and which of them are one wait."""
+    """Finder of the failing polls of a trace, and of the polls that belong to one wait."""
 
     def __init__(self, trace: Trace, gap_ns: int = POLL_GAP_NS) -> None:
         self._trace, self._gap = trace, gap_ns
@@ -41,13 +44,20 @@ class Polls:
         self._there = not _ENDS.isdisjoint(names)
 
     def asking_mask(self, calls: np.ndarray) -> np.ndarray:
-        """Return a mask of the calls (CALL) that ask whether something has come. Other calls do not fail."""
+        """Return a mask of the calls (CALL) that ask whether something has come.
+
+        Only such calls can be failing polls.
+        """
         return self._asks[calls["call"]] | self._silent[calls["call"]]
 
     def failed(self, rank: int, calls: np.ndarray) -> np.ndarray:
-        """Return the number of failing polls in each call (CALL, any of one rank).
+        """Return the number of failing polls in each call; 0: the call succeeded, or is no poll.
 
-        A failing poll shows no operation, and completes none.
+        A failing poll returns nothing and completes no operation.
+
+        Args:
+            rank: Rank of the calls.
+            calls: Any calls of the rank (CALL).
         """
         found = np.zeros(len(calls), np.int64)
         if not self._there:
@@ -60,15 +70,19 @@ class Polls:
         return np.where(failed, calls["count"], 0)
 
     def _completions(self, rank: int, exits: np.ndarray) -> np.ndarray:
-        """Return the times at which operations were completed, around the exits of these calls."""
+        """Return the times at which operations of a rank were completed, from the first to the last exit."""
         rows = gather_blocks(self._trace.requests(rank, int(exits.min()), int(exits.max()) + 1), REQUEST)
         return rows["completed"]
 
     def as_waits(self, calls: np.ndarray, lost: np.ndarray) -> np.ndarray:
-        """Join each failing poll and the call that follows at once, under the name of the last call (DONE, one thread).
+        """Join failing polls with the call that follows them, if that comes soon enough: the last call gives the name.
 
-        Times that are not the program's (FLUSH) do not count. In a prediction only calls that complete something wait:
-        the time between two polls is computing.
+        In a prediction nothing is joined: only calls that complete something wait, and the time between polls is
+        computing.
+
+        Args:
+            calls: Calls of one thread (DONE).
+            lost: Times of the thread that are not the program's (FLUSH). They do not count as time between polls.
         """
         failed = calls["failed"] > 0
         if self._trace.origin.predicted or not failed.any():
@@ -88,6 +102,9 @@ class Polls:
 
 
 def _runs(goes_on: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the last row of each run; each row but the last of a run goes on with the next."""
+    """Return the first and the last row of each sequence of rows that belong together.
+
+    `goes_on`: bool for each row but the last, True if it belongs together with the next row.
+    """
     first = np.flatnonzero(np.append(True, ~goes_on))
     return first, np.append(first[1:] - 1, len(goes_on))

@@ -1,4 +1,4 @@
-"""The longest stays of the critical path on one thread: where to look in a timeline."""
+"""The longest stays of the critical path on one thread, with their main activities: where to look in a timeline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.trace import Trace
 
 @dataclass(frozen=True)
 class Residence:
-    """One stay of the path, and its longest activity."""
+    """Stay of the critical path on one thread, and the activity that takes most of it. Times are in ns."""
 
     begin_ns: int
     end_ns: int
@@ -24,15 +24,15 @@ class Residence:
     mostly: ThreadActivity
     mostly_ns: int
     place: str = ""
-    """Main place of that activity: "at exchange.c:212 in exchange"; empty: not known."""
+    """Place where the thread is longest in that activity: "at exchange.c:212 in exchange"; empty: not known."""
 
 
 _AROUND = 64
-"""Number of nodes before and after a stay in which the calls around it are searched."""
+"""Number of nodes before and after a stay that are searched for the calls around it."""
 
 
 def longest_residences(trace: Trace, path: CriticalPath, most: int) -> list[Residence]:
-    """Return at most `most` stays of the path, the longest first; stays of length 0 do not count."""
+    """Return at most `most` stays of the path, the longest first. Stays of length 0 do not count."""
     segments = path.segments[path.segments["end"] > path.segments["begin"]]
     order = np.argsort(segments["begin"] - segments["end"], kind="stable")[:most]
     functions, where = ThreadActivities(trace), ThreadPlaces(trace)

@@ -1,4 +1,4 @@
-"""The parts of the critical path by activity and by rank, and the slack of computing."""
+"""Time of the critical path by activity and by rank, and the slack of computing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SLACK = np.dtype([("computing", "<i8"), ("none", "<i8"), ("least", "<i8"), ("we
 
 @dataclass(frozen=True)
 class PathShare:
-    """An activity's time on the path, and on all ranks."""
+    """Time of one activity on the critical path, and its mean time on all ranks."""
 
     function: ThreadActivity
     path_ns: int
@@ -29,9 +29,9 @@ class PathShare:
 
     @property
     def imbalance_ns(self) -> float:
-        """Return the time on the path that an even distribution over the ranks would save: path - mean, at least 0.
+        """Return the ns on the path that an even distribution over the ranks would save: path - mean, at least 0.
 
-        Only for computing, because calls contain waiting.
+        It is 0 for calls, because calls contain waiting.
 
         Source: Boehme, de Supinski, Geimer, Schulz, Wolf, "Scalable critical-path based performance analysis", 2012.
         """
@@ -40,34 +40,34 @@ class PathShare:
 
 @dataclass(frozen=True)
 class Slack:
-    """Time by which computing could be longer without making the run longer, each burst by itself."""
+    """Time by which a burst could be longer without making the run longer; statistics over many bursts."""
 
     computing_ns: int
-    none_ns: int  # part of computing_ns in bursts without slack
-    least_ns: int  # smallest slack of any burst: one delay of at most this does no harm, wherever it is
-    mean_ns: float  # mean weighted by the length of the bursts
+    none_ns: int  # ns of computing in bursts without slack
+    least_ns: int  # smallest slack of any burst: one delay of at most this does not lengthen the run
+    mean_ns: float  # mean slack, weighted by the length of the bursts
 
 
 @dataclass(frozen=True)
 class PathShares(InNotebook):
-    """The critical path by activity, the longest first, and by rank; the slack by rank and by activity."""
+    """Critical path by activity (the longest first) and by rank, and slack by rank and by activity."""
 
-    functions: tuple[PathShare, ...]  # only those on the path
-    rank_path_ns: np.ndarray  # (ranks,) int64
+    functions: tuple[PathShare, ...]  # only activities on the path
+    rank_path_ns: np.ndarray  # (ranks,) int64, ns of the path on each rank
     rank_slack: tuple[Slack | None, ...]  # None: the rank did not compute
     function_slack: dict[ThreadActivity, Slack]  # only for computing
-    total_ns: dict[ThreadActivity, int]  # sum of all threads, on the path or not
+    total_ns: dict[ThreadActivity, int]  # ns of each activity on all threads, on the path or not
 
     @property
     def imbalance_ns(self) -> float:
-        """Return the sum of the imbalance of all activities, in ns."""
+        """Return the sum of `PathShare.imbalance_ns` over all activities."""
         return sum(share.imbalance_ns for share in self.functions)
 
 
 def path_shares(trace: Trace, path: CriticalPath) -> PathShares:
-    """Sum the path's time and the slack by activity and by rank.
+    """Sum the time of the path and the slack, by activity and by rank.
 
-    Computing between polls has the slack of the wait of these polls.
+    Computing between failing polls has the slack of the wait to which the polls belong.
     """
     functions = ThreadActivities(trace)
     sums = _Sums(functions, path, trace.size)

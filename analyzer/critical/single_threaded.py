@@ -1,4 +1,4 @@
-"""The nodes of ranks that have one thread without failing polls: many such ranks are processed together."""
+"""Nodes of plain ranks, which have one thread without failing polls: many plain ranks are processed together."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ _LANE = np.dtype([("calls", "<i8"), ("others", "<i8"), ("begin", "<i8"), ("end",
 
 
 def plain_ranks(trace: Trace, polls: Polls) -> Iterator[tuple[range, RankRows | None]]:
-    """Yield all ranks in order: neighbours that are plain, with their calls (CALL), and others one by one, with None.
+    """Yield all ranks in order, in groups.
 
-    A plain rank has one thread without failing polls, and is read at once.
+    A plain rank has at most one thread, no failing polls, and few enough calls to be read at once.
+
+    Yields:
+        A range of plain ranks, with their calls (CALL); or one other rank, with None.
     """
     for ranks, bounds in trace.parts(range(trace.size), trace.sizes.part_calls):
         plain = np.asarray(trace.threads[ranks.start : ranks.stop]) <= 1
@@ -43,7 +46,11 @@ def plain_ranks(trace: Trace, polls: Polls) -> Iterator[tuple[range, RankRows | 
 
 
 def nodes_of_plain(trace: Trace, ranks: range, calls: RankRows) -> tuple[np.ndarray, np.ndarray]:
-    """Build all nodes (NODE) of plain neighbours from their calls (CALL), rank by rank, and their number by rank."""
+    """Build all nodes (NODE) of neighbouring plain ranks from their calls (CALL).
+
+    Returns:
+        The nodes, rank after rank, and the number of nodes of each rank.
+    """
     others, of_each = _others(trace, ranks)
     lanes = np.zeros(len(ranks), _LANE)
     lanes["calls"] = counts = np.bincount(calls.rank - ranks.start, minlength=len(ranks))
@@ -61,7 +68,7 @@ def nodes_of_plain(trace: Trace, ranks: range, calls: RankRows) -> tuple[np.ndar
 
 
 def _of_calls(calls: np.ndarray) -> np.ndarray:
-    """Translate calls (CALL) into nodes (NODE); each ends where MPI did."""
+    """Convert calls (CALL) to nodes (NODE). Each node ends when the thread left MPI."""
     nodes = np.zeros(len(calls), NODE)
     for column in ("enter", "tracer", "call"):
         nodes[column] = calls[column]
@@ -70,7 +77,7 @@ def _of_calls(calls: np.ndarray) -> np.ndarray:
 
 
 def _others(trace: Trace, ranks: range) -> tuple[np.ndarray, np.ndarray]:
-    """Build the nodes (NODE) of plain neighbours that are no calls, rank by rank, and their number by rank."""
+    """Build the nodes (NODE) of plain ranks that are no calls, rank after rank, and their number for each rank."""
     marks, lost = ([_of_main(of(trace, rank)) for rank in ranks] for of in (marks_of, lost_of))
     region = np.concatenate([np.zeros(0, np.int64), *(innermost_after(rows) for rows in marks if len(rows))])
     rank = np.concatenate([np.repeat(np.arange(len(ranks)), list(map(len, every))) for every in (marks, lost)])
