@@ -1,4 +1,4 @@
-"""Data that went to and from each RMA window and file: one-sided communication and I/O."""
+"""Data that was moved to and from each RMA window and file, and calls that returned errors."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _COLUMNS = ("count", "inside", "sent", "received")
 
 @dataclass(frozen=True)
 class AccessTotals:
-    """The calls on one RMA window or file, sum of all ranks.
+    """Calls on one RMA window or file, sum over all ranks.
 
-    Bytes are those really moved. For nonblocking I/O they count at the call that posted it; the completion is waited
-    for elsewhere.
+    Bytes are the bytes that were moved. For nonblocking I/O they count at the call that posted it. The time of waiting
+    for the completion is not included.
     """
 
     object: SharedObject
@@ -38,14 +38,14 @@ class FailedCalls:
 
     rank: int
     procedure: str
-    class_: int  # as in analyzer.trace.error_classes
+    class_: int  # error class of MPI, as in analyzer.trace.error_classes
     count: int
 
 
 def accesses(trace: Trace, team: Team) -> list[AccessTotals]:
     """Sum the calls on each RMA window and file, in the order of Objects.known. Collective.
 
-    All openings of one file are added up.
+    Files of the same name are added up, however often they were opened.
     """
     if not trace.extra(Objects).known:
         return []
@@ -72,7 +72,7 @@ def accesses(trace: Trace, team: Team) -> list[AccessTotals]:
 
 
 def _joined(calls: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Find the call of each access: the same thread entered it at the same time."""
+    """Return the call (CALL) of each access: the call that the same thread entered at the same time."""
     found = np.zeros(len(rows), calls.dtype)
     for thread in np.unique(rows["thread"]):
         mine, its = rows["thread"] == thread, calls[(calls["thread"] == thread) & (calls["count"] == 1)]
@@ -82,7 +82,7 @@ def _joined(calls: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _take_actual(calls: np.ndarray, done: np.ndarray) -> None:
-    """Set the bytes of nonblocking reads and writes to those that their completions report."""
+    """Set the bytes of nonblocking reads and writes to the bytes that their completions report."""
     if not len(calls):
         return
     order = np.argsort(calls["enter"], kind="stable")

@@ -1,4 +1,4 @@
-"""The cost of calls by their origin: by rank, call path and procedure."""
+"""Calls by their origin: number, time and bytes by rank, call path and procedure."""
 
 from __future__ import annotations
 
@@ -17,29 +17,32 @@ from analyzer.trace import CallPaths, Trace
 
 KEY, SUMMED = ("rank", "path", "call"), ("count", "inside", "sent", "received")
 CALLER = np.dtype([(name, "<i8") for name in KEY + SUMMED])
-"""Calls of one procedure (index in Trace.procedures) from one path (row of CallPaths.tables).
+"""Calls of a rank of one procedure (index in Trace.procedures) from one path (row of CallPaths.tables).
 
-The columns are the number of calls, ns inside MPI, and bytes.
+`count`: number of calls. `inside`: ns inside MPI. `sent`, `received`: bytes.
 """
 
 
 @dataclass(frozen=True)
 class CallerRows:
-    """CALLER rows of all ranks, by rank, path and call."""
+    """Calls of all ranks by origin (CALLER, by rank, path and call)."""
 
     rows: np.ndarray
 
     def grouped(self, group: np.ndarray) -> np.ndarray:
-        """Replace each path by its group, and add up the rows of one group and procedure."""
+        """Replace each call path by its group, such as its place, and add up rows of one rank, group and procedure.
+
+        `group`: int64, number of the group of each path.
+        """
         rows = self.rows.copy()
         rows["path"] = group[rows["path"]]
         return added(rows)
 
 
 class CallerSums(Sums[CallerRows]):
-    """Sums of calls by rank, path and procedure.
+    """Sums of calls by rank, call path and procedure.
 
-    A run without call paths gives no rows, or with `pathless` one path 0 for all calls.
+    A run without call paths gives no rows; with `pathless` it gives rows with path 0.
     """
 
     def __init__(self, trace: Trace, pathless: bool = False) -> None:
@@ -71,7 +74,10 @@ class CallerSums(Sums[CallerRows]):
 
 
 def added(rows: np.ndarray, summed: Sequence[str] = SUMMED) -> np.ndarray:
-    """Add up rows of the same rank, path and call, and sort by these three; `summed` names the other columns."""
+    """Add up rows of the same rank, path and call, and sort them by these three.
+
+    `summed`: names of the columns to add up.
+    """
     if not len(rows):
         return rows
     rows = rows.take(np.lexsort([rows[name] for name in reversed(KEY)]))
@@ -85,7 +91,7 @@ def added(rows: np.ndarray, summed: Sequence[str] = SUMMED) -> np.ndarray:
 
 @dataclass(frozen=True)
 class CallsFromPlace:
-    """All calls of one procedure from one place."""
+    """All calls of one procedure from one place. `place` is a number of Places; times are in ns."""
 
     place: int
     procedure: str
@@ -93,22 +99,25 @@ class CallsFromPlace:
     inside_ns: int
     sent: int
     received: int
-    by_rank_ns: np.ndarray  # int64, of the ranks that call it there
+    by_rank_ns: np.ndarray  # int64, ns in these calls of each rank that makes any
 
     @property
     def bytes(self) -> int:
-        """Return the bytes that the table shows: the larger of the bytes handed over and taken."""
+        """Return the bytes that a table shows: handed to MPI or taken from MPI, whichever is more."""
         return max(self.sent, self.received)
 
     @property
     def variation(self) -> float | None:
-        """Return the standard deviation of the ranks' times divided by their mean; None: one rank, or no time."""
+        """Return the coefficient of variation of the ranks' times: standard deviation / mean.
+
+        None: one rank, or no time.
+        """
         mean = float(self.by_rank_ns.mean())
         return float(self.by_rank_ns.std()) / mean if mean and len(self.by_rank_ns) > 1 else None
 
 
 def from_places(callers: CallerRows, places: Places, trace: Trace) -> list[CallsFromPlace]:
-    """Sum calls by place and procedure, the most expensive first."""
+    """Sum calls by place and procedure, the longest time first."""
     rows = callers.grouped(places.place)
     if not len(rows):
         return []

@@ -1,4 +1,4 @@
-"""Checks that a trace is complete: ordered, matched, with consistent counts, and without losses."""
+"""Checks of a trace: times in order, messages and collectives matched, nothing lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tracelib.schema.procedures import COLLECTIVES, FREES, base_name
 
 
 def findings(trace: Trace, team: Team) -> list[str]:
-    """Return everything that is wrong with a trace, a line each; empty: nothing. Collective."""
+    """Return a line for each defect of a trace; empty: none was found. Collective."""
     parts = team.allgather(list(_of_ranks(trace, trace.share(team))))
     backwards = team.allgather(list(_backwards(trace, team)))
     return [
@@ -37,7 +37,7 @@ def findings(trace: Trace, team: Team) -> list[str]:
 
 
 def findings_at(trace: Trace, team: Team, place: PlaceChoice) -> list[str]:
-    """Return everything that is wrong with the calls through chosen places and with their messages. Collective."""
+    """Return a line for each defect of the calls from chosen places, and of their messages. Collective."""
     paths = place.paths(trace)
     some = AtPlaces(trace, paths)
     parts = team.allgather(list(_of_ranks(some, trace.share(team))))
@@ -46,7 +46,7 @@ def findings_at(trace: Trace, team: Team, place: PlaceChoice) -> list[str]:
 
 
 def _of_ranks(trace: Trace, ranks: range) -> Iterator[str]:
-    """Find calls that end before they begin, or begin before the previous call of the same thread ended."""
+    """Find calls that end before they begin, and calls that begin before the previous call of their thread ended."""
     for rank in ranks:
         last = np.zeros(int(trace.threads[rank]), np.int64)
         reversed_, overlapping = _Wrong(trace), _Wrong(trace)
@@ -65,13 +65,19 @@ def _of_ranks(trace: Trace, ranks: range) -> Iterator[str]:
 
 
 class _Wrong:
-    """Number of calls with an error, and the place of the first one."""
+    """Counter of the calls with one kind of defect, and text for the first of them."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace, self.count, self.first = trace, 0, ""
 
     def add(self, calls: np.ndarray, paths: np.ndarray, wrong: np.ndarray) -> None:
-        """Add calls (CALL) with their paths; `wrong` is bool by call."""
+        """Count the calls with the defect.
+
+        Args:
+            calls: Calls (CALL).
+            paths: Call path of each call.
+            wrong: bool, True for calls with the defect.
+        """
         if not self.count and wrong.any():
             at = int(wrong.argmax())
             said = _call(self._trace, int(calls["call"][at]), int(paths[at]))
@@ -80,12 +86,12 @@ class _Wrong:
 
 
 def _call(trace: Trace, call: int, path: int) -> str:
-    """Return the text "MPI_Send at x.c:12 in f < main x.c:40"; without a place the call alone."""
+    """Return a text such as "MPI_Send at x.c:12 in f < main x.c:40"; without a known place only the procedure."""
     return call_at(trace.procedures[call], trace.extra(CallPaths).named().chain(path) if path else "")
 
 
 def _collectives(trace: Trace, team: Team) -> Iterator[str]:
-    """Find communicators whose members did not make the same number of collective calls."""
+    """Find communicators whose members made different numbers of collective calls."""
     wanted = np.array([base_name(p) in COLLECTIVES for p in trace.procedures], bool)
     mine = {rank: calls_by_communicator(trace, rank, wanted) for rank in trace.share(team)}
     counts = {rank: row for part in team.allgather(mine) for rank, row in part.items()}
@@ -101,7 +107,7 @@ def _collectives(trace: Trace, team: Team) -> Iterator[str]:
 
 
 def _surplus(trace: Trace, rank: int, comm: int, wanted: np.ndarray, before: int) -> str:
-    """Name the collective call of a rank on a communicator that follows the first `before` ones; empty: not known."""
+    """Name the collective call of a rank on a communicator that follows its first `before` ones; empty: not known."""
     for calls, paths in calls_with_paths(trace, rank) if trace.extra(CallPaths).known else ():
         mine = np.flatnonzero(wanted[calls["call"]] & (calls["comm"] == comm))
         if before < len(mine):
@@ -112,7 +118,7 @@ def _surplus(trace: Trace, rank: int, comm: int, wanted: np.ndarray, before: int
 
 
 def _backwards(trace: Trace, team: Team) -> Iterator[str]:
-    """Find messages that were received before they were sent."""
+    """Find messages that were received before they were sent, by the clocks."""
     windows = list(pairwise(trace.message_windows().tolist()))
     for index in team.share(len(windows)):
         rows = trace.messages(*windows[index])
@@ -129,7 +135,7 @@ def _backwards(trace: Trace, team: Team) -> Iterator[str]:
 
 
 def _left_early(trace: Trace, team: Team) -> Iterator[str]:
-    """Find collectives that a rank left before another one, whose data it needs, had entered."""
+    """Find collectives that a rank left before another rank had entered whose data it needs."""
     counts, worsts = zip(*team.allgather(violations(collective_points(trace, team), trace.size)), strict=True)
     count, worst = sum(counts), max(worsts)
     if count:
@@ -137,7 +143,7 @@ def _left_early(trace: Trace, team: Team) -> Iterator[str]:
 
 
 def _unmatched(trace: Trace, paths: np.ndarray | None = None) -> Iterator[str]:
-    """Yield a line for each unmatched message. `paths`: bool by path of the calls that count; None: all."""
+    """Yield a line for each row of `Leftovers.unmatched`. `paths`: bool, True for call paths that count; None: all."""
     for u in trace.extra(Leftovers).unmatched():
         if paths is None or paths[u.path]:
             yield f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes unmatched"
@@ -150,7 +156,7 @@ FEWER_CALLERS = (
 
 
 def notes(trace: Trace) -> list[str]:
-    """Return a line for each fact that a reader of the figures should know, although nothing is wrong."""
+    """Return a line for each fact that a reader of the numbers should know, although it is no defect."""
     away = [f"{u.text}, {_name(trace, u.comm)}: {u.bytes} bytes" for u in trace.extra(Leftovers).elsewhere()]
     left_out = [said for said in (trace.extra(Losses).left_out, one_sided(trace)) if said]
     return [
@@ -165,9 +171,9 @@ def notes(trace: Trace) -> list[str]:
 
 
 def _left_calls(trace: Trace) -> Iterator[str]:
-    """Find calls that error handlers of the program left.
+    """Find calls that the program left by longjmp or an exception.
 
-    Their length is not known, nor if they received anything.
+    Neither their length nor whether they received anything is known.
     """
     for rank in range(trace.size):
         errors = trace.extra(Errors).of(rank)
@@ -179,9 +185,9 @@ def _left_calls(trace: Trace) -> Iterator[str]:
 
 
 def _freed_wildcards(trace: Trace) -> Iterator[str]:
-    """Find receives of any source or tag that were freed before they completed.
+    """Find receives of any source or tag whose request was freed before they completed.
 
-    No status says what they received.
+    No status says which message they received.
     """
     for rank in range(trace.size) if FREES & {*trace.procedures} else ():
         freed = [rows.compress(rows["what"] == RequestKind.RECV_FREED) for rows in trace.requests(rank)]

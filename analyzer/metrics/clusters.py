@@ -1,11 +1,12 @@
 """Groups of ranks that behave alike, and the few ranks that behave like no other.
 
-Each rank is a point whose coordinates are asinh(4 v / s): v is a measured value of the rank, s the typical value of its
-unit over the ranks. This is logarithmic for values near s and above, and about linear for small ones. So 10 % of a
-large value counts, and 10 % of next to nothing does not. Points in one cell of a grid are treated as one. The fullest
-cell takes all points within a radius (in each coordinate), then the fullest of the rest, and so on (leader clustering,
-Hartigan 1975, chapter 3). The radius is doubled until the groups are few. The result depends on values alone: neither
-the unit nor the order of the ranks changes a group. The time is linear in the number of ranks.
+Each rank is a point. A coordinate is asinh(4 v / s): v is a measured value of the rank, s the typical value of its unit
+over the ranks (a median). This is logarithmic for values near s and above, and about linear for small values. So a
+difference of 10 % counts for a large value, and not for a tiny one. Points in one cell of a grid are treated as one.
+The fullest cell takes all points within a radius (in each coordinate), then the fullest of the remaining cells, and so
+on (leader clustering, Hartigan 1975, chapter 3). The radius is doubled until there are few groups (at most
+MOST_GROUPS). The result depends on values alone: neither the unit nor the order of the ranks changes a group. The time
+is linear in the number of ranks.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ import numpy as np
 
 MOST_GROUPS = 6
 MOST_ALONE = 8
-"""Maximum number of ranks that are named one by one; a group has more ranks."""
+"""Largest number of ranks that are outliers rather than a group.
+
+At most this number of outliers, or 1 %, is accepted.
+"""
 _RADIUS = 0.1
-"""Smallest radius: values near the typical one that differ by up to 10 % are alike."""
+"""Smallest radius: values near the typical value that differ by up to 10 % are alike."""
 _CELLS = 2
-"""Number of cells in a radius."""
+"""Number of cells of the grid in a radius."""
 _SHIFT = 0.37
 """Shift of the grid in cells, so that neither 0 nor the typical value lies on the edge of a cell."""
 _SMALL = 4.0
@@ -31,7 +35,7 @@ _MEDOID_DIGITS = 9
 
 @dataclass(frozen=True)
 class RankMeasure:
-    """A measured value of each rank, 0 or more. Columns of one unit have one scale."""
+    """Measured value of each rank, 0 or more. Measures with the same unit are scaled together."""
 
     name: str
     values: np.ndarray  # (ranks,)
@@ -40,28 +44,28 @@ class RankMeasure:
 
 @dataclass(frozen=True)
 class RankCluster:
-    """Ranks that behave alike."""
+    """Group of ranks that behave alike."""
 
-    ranks: np.ndarray  # in their order
+    ranks: np.ndarray  # numbers of the ranks, ascending
     typical: int  # the rank nearest to the mean of the group
-    means: tuple[float, ...]  # by column
+    means: tuple[float, ...]  # mean of each measure over the ranks of the group
 
 
 @dataclass(frozen=True)
 class Outlier:
-    """A rank that is in no group, and where it differs most from the nearest group."""
+    """A rank that is in no group, with the measure in which it differs most from the nearest group."""
 
     rank: int
-    group: int  # the nearest group, index in Groups.groups
+    group: int  # the nearest group, index in RankClusters.groups
     column: int
     value: float
-    of_group: float  # mean of that group
-    distance: float  # in the coordinate where it is largest
+    of_group: float  # mean of the measure in that group
+    distance: float  # distance to the group in this coordinate, which is the largest
 
 
 @dataclass(frozen=True)
 class RankClusters:
-    """Groups, largest first, and outliers, the furthest first."""
+    """Groups of ranks, the largest first, and outliers, the furthest from its group first."""
 
     columns: tuple[str, ...]
     groups: list[RankCluster]
@@ -72,7 +76,7 @@ def groups_of(ranks: np.ndarray, columns: Sequence[RankMeasure]) -> RankClusters
     """Divide ranks into groups that behave alike, and outliers.
 
     Args:
-        ranks: Numbers of the ranks, (n,).
+        ranks: Numbers of the ranks, int64 of shape (n,).
         columns: Measured values of these ranks, in the same order.
     """
     names = tuple(column.name for column in columns)
@@ -95,7 +99,7 @@ def groups_of(ranks: np.ndarray, columns: Sequence[RankMeasure]) -> RankClusters
 
 
 def _points(columns: Sequence[RankMeasure]) -> np.ndarray:
-    """Return the coordinates of the ranks, (ranks, columns)."""
+    """Return the coordinates of the ranks, float64 of shape (ranks, columns)."""
     scale = {}
     for unit in dict.fromkeys(column.unit for column in columns):
         largest = np.max([np.asarray(c.values, float) for c in columns if c.unit == unit], axis=0)
@@ -104,7 +108,7 @@ def _points(columns: Sequence[RankMeasure]) -> np.ndarray:
 
 
 def _labels(points: np.ndarray, radius: float) -> np.ndarray | None:
-    """Return the group of each point, -1 for outliers; None: with this radius there are too many groups or outliers."""
+    """Return the group of each point; -1: outlier. None: there are too many groups or outliers with this radius."""
     code, cells = _cells(np.floor(points * (_CELLS / radius) + _SHIFT).astype(np.int64))
     count = np.bincount(code, minlength=len(cells))
     of_cell = np.full(len(cells), -1, np.int64)
@@ -129,14 +133,14 @@ def _labels(points: np.ndarray, radius: float) -> np.ndarray | None:
 
 
 def _near_leader(cells: np.ndarray, cell: int, leaders: Sequence[int]) -> int:
-    """Find the group at whose edge a cell lies; such a difference is noise. -1: none."""
+    """Return the group whose edge a cell lies near, since so small a difference is noise. -1: none."""
     away = np.abs(cells[leaders] - cells[cell]).max(axis=1)
     nearest = int(away.argmin())
     return nearest if away[nearest] <= 2 * _CELLS else -1
 
 
 def _cells(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each point's cell, and the place of each cell, in order of place."""
+    """Return the number of each point's cell, and the place of each cell in the grid, in order of place."""
     code = np.zeros(len(places), np.int64)
     for column in places.T:
         low = column.min()

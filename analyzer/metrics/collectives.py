@@ -1,4 +1,4 @@
-"""Collective operations by communicator: which groups synchronize, how often, and at which cost."""
+"""Collective operations by communicator and procedure: number, time and bytes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _COLUMNS = ("count", "inside", "sent", "received")
 
 @dataclass(frozen=True)
 class CollectiveTotals:
-    """One procedure on one communicator, sum of its members.
+    """Collectives of one procedure on one communicator, sum over the calls of all members.
 
-    The time of a nonblocking one is the time of the calls that began it. A persistent one (MPI_Allreduce_init) counts
-    each time that it was started.
+    The time (ns) of a nonblocking collective is that of the calls that began it. A persistent collective
+    (MPI_Allreduce_init) counts each time that it was started. `sent` and `received` are bytes.
     """
 
     comm: int  # index in Trace.communicators
@@ -33,14 +33,14 @@ class CollectiveTotals:
 
 
 def collectives(trace: Trace, team: Team) -> list[CollectiveTotals]:
-    """Sum the collectives of each communicator, the most expensive first. Collective."""
+    """Sum the collectives of each communicator and procedure, the longest time first. Collective."""
     return add_up(trace, team, CollectiveSums(trace))
 
 
 class CollectiveSums(Sums[list[CollectiveTotals]]):
     """Sums of collectives by communicator and procedure.
 
-    Memory is needed only for the pairs that occur: some programs make thousands of communicators.
+    Memory is needed only for the pairs that occur, since some programs make thousands of communicators.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -68,9 +68,10 @@ class CollectiveSums(Sums[list[CollectiveTotals]]):
 
 
 def _started(part: Part, started: RankRows) -> np.ndarray:
-    """Build CALL rows, under their own names, of persistent collectives that MPI_Start and MPI_Startall began.
+    """Build CALL rows of the persistent collectives that MPI_Start and MPI_Startall started.
 
-    They have bytes and time only where the call that started one began nothing else.
+    `call` is the procedure that made the collective. A row has bytes and time only if the call that started the
+    collective started nothing else.
     """
     requests, calls = started.rows, part.calls.rows
     found = np.zeros(len(requests), CALL)
@@ -90,7 +91,10 @@ def _started(part: Part, started: RankRows) -> np.ndarray:
 
 
 def _summed(*tables: np.ndarray) -> np.ndarray:
-    """Add up tables, each with a row of keys and rows to sum, into one table with each key once."""
+    """Add up tables into one that has each key once.
+
+    Row 0 of a table has the keys, the other rows have values to sum.
+    """
     rows = np.concatenate(tables, axis=1)
     keys, place = np.unique(rows[0], return_inverse=True)
     sums = np.zeros((len(rows), len(keys)), np.int64)

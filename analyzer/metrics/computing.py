@@ -1,4 +1,4 @@
-"""Computing between calls, by the places of these calls in the program.
+"""Computing between calls, by the places of these calls.
 
 Also finds where ranks sleep outside MPI: for a file, a child, a timer, a lock, another thread.
 """
@@ -20,14 +20,17 @@ from tracelib.schema import OffCpuState
 
 _KEY = ("rank", "before", "path", "call")
 COMPUTED = np.dtype([(name, "<i8") for name in (*_KEY, "ns")])
-"""Time of a rank between calls from the path `before` and calls of one procedure from `path`, without the tracer's.
+"""Time of a rank between a call from path `before` and a call of procedure `call` from `path`, in ns.
 
-Paths are rows of CallPaths.tables.
+The tracer's time is not included. Paths are rows of CallPaths.tables.
 """
 
 
 class ComputingSums(Sums[np.ndarray]):
-    """Sums of COMPUTED. Computing of a thread before its first call and after its last is in no row."""
+    """Sums of computing between calls (COMPUTED), by rank and the calls around it.
+
+    Computing of a thread before its first call and after its last call is left out.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self._known = trace.extra(CallPaths).known
@@ -56,7 +59,7 @@ class ComputingSums(Sums[np.ndarray]):
         self._rows.append(_added(rows))
 
     def _spent(self, rank: np.ndarray, calls: np.ndarray, left: np.ndarray) -> np.ndarray:
-        """Return the ns that count between `left` and the entry of each call (CALL, by rank, thread and time)."""
+        """Return the ns of computing between `left` and the entry of each call (CALL, by rank, thread and time)."""
         return np.maximum(calls["enter"] - left, 0)
 
     def total(self, team: Team) -> np.ndarray:
@@ -64,7 +67,7 @@ class ComputingSums(Sums[np.ndarray]):
 
 
 def _added(rows: np.ndarray) -> np.ndarray:
-    """Add up rows of the same key."""
+    """Add up COMPUTED rows of the same rank, paths and procedure."""
     rows = rows.compress(rows["ns"] > 0)
     if not len(rows):
         return rows
@@ -77,7 +80,7 @@ def _added(rows: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class UnevenComputing:
-    """Computing between two calls: sum of all ranks, and of the rank that computes longest there."""
+    """Computing between two calls of the program, with the rank that computes longest there."""
 
     text: str  # "computing at smooth.c:40-61 in smooth before MPI_Send"
     rank: int
@@ -86,12 +89,17 @@ class UnevenComputing:
 
     @property
     def excess_ns(self) -> float:
-        """Return by how much the longest time exceeds an even share, in ns."""
+        """Return the ns by which the longest time of a rank exceeds the mean."""
         return self.most_ns - self.mean_ns
 
 
 def uneven_computing(rows: np.ndarray, trace: Trace) -> list[UnevenComputing]:
-    """Sum computing by place (rows: COMPUTED of all ranks), the most uneven first."""
+    """Sum computing by place, the largest excess of a rank over the mean first.
+
+    Args:
+        rows: COMPUTED of all ranks.
+        trace: The trace.
+    """
     if not len(rows):
         return []
     present = max(trace.size - len(trace.extra(Losses).missing), 1)
@@ -111,9 +119,9 @@ def uneven_computing(rows: np.ndarray, trace: Trace) -> list[UnevenComputing]:
 
 
 class SleepSums(ComputingSums):
-    """Sums of the time that ranks slept between calls, as COMPUTED.
+    """Sums of the time that ranks slept between calls, in the form of COMPUTED.
 
-    Only where the kernel tells sleep from waiting for a CPU.
+    Only times for which the kernel distinguishes sleep from waiting for a CPU count.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -142,14 +150,19 @@ class SleepSums(ComputingSums):
 
 @dataclass(frozen=True)
 class SleepTotals:
-    """Sleep between two calls, sum of all ranks."""
+    """Sleep between two calls of the program in ns, sum over all ranks."""
 
     text: str  # "computing at sleeps.c:5 in main before MPI_Barrier"
     ns: int
 
 
 def asleep_at(rows: np.ndarray, trace: Trace) -> list[SleepTotals]:
-    """Sum sleep by place (rows: COMPUTED of SleepSums), the longest first."""
+    """Sum sleep by place, the longest first.
+
+    Args:
+        rows: COMPUTED of all ranks, from SleepSums.
+        trace: The trace.
+    """
     if not len(rows):
         return []
     between = CallGaps(trace.extra(CallPaths).named())

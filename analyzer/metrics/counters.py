@@ -1,7 +1,4 @@
-"""Instructions and cycles of computing, and the length of the computing in which they were counted.
-
-Also sums the counters of a run in computing and in MPI, and computes instructions per cycle.
-"""
+"""Counters of a run, summed in computing and in MPI; instructions and cycles of computing, with the time they cover."""
 
 from __future__ import annotations
 
@@ -15,14 +12,14 @@ from analyzer.parallel import Team
 from analyzer.trace import STATE, UNKNOWN, Counter, Counters, State, Trace
 
 RATIOS = (("PAPI_TOT_INS", "PAPI_TOT_CYC"), ("perf::INSTRUCTIONS", "perf::CYCLES"))
-"""Names of the counters of instructions and cycles, by source."""
+"""Names of the counters of instructions and of cycles: of PAPI, and of perf."""
 _WINDOW = 1 << 15
-"""Number of records in a window: each call may have events of many counters."""
+"""Number of records in a window, which is small because each call may have events of many counters."""
 
 
 @dataclass(frozen=True)
 class UsefulCounts:
-    """Sums over the bursts in which both counters were read, int64 (ranks,). `time_ns` is their useful time."""
+    """Instructions, cycles and useful time of the bursts in which both counters were read, int64 of shape (ranks,)."""
 
     instructions_by_rank: np.ndarray
     cycles_by_rank: np.ndarray
@@ -42,20 +39,23 @@ class UsefulCounts:
 
     @property
     def ipc(self) -> float | None:
-        """Return instructions per cycle; None where nothing was counted."""
+        """Return instructions per cycle over all ranks; None: no cycles were counted."""
         return self.instructions / self.cycles if self.cycles > 0 else None
 
     @property
     def frequency_ghz(self) -> float | None:
-        """Return cycles per ns; None where nothing was counted."""
+        """Return cycles per ns over all ranks; None: no cycles were counted."""
         return self.cycles / self.time_ns if self.time_ns > 0 and self.cycles > 0 else None
 
 
 def useful_counts(trace: Trace, team: Team) -> UsefulCounts:
-    """Sum instructions and cycles that were counted in state Running, of our own runs and of Extrae's. Collective.
+    """Sum the instructions and cycles that were counted in state Running, for our own runs and for Extrae's.
 
-    The value of an event was counted since the event before. It is useful if the thread was Running until then, and for
-    some time. Source: the rules of Dimemas' and PyPOP's published figures ("An ideal replay that equals Dimemas").
+    Collective.
+
+    The value of a counter event was counted since the previous event of the thread. The value is useful if the thread
+    was Running immediately before the event. Source: the rules of Dimemas' and PyPOP's published figures ("An ideal
+    replay that equals Dimemas").
     """
     types = _types(trace)
     sums = np.zeros((3, trace.size), np.int64)
@@ -70,7 +70,7 @@ def useful_counts(trace: Trace, team: Team) -> UsefulCounts:
 
 
 def _types(trace: Trace) -> tuple[int, int] | None:
-    """Find the event types of instructions and cycles; None: the trace has no such events."""
+    """Find the event types of instructions and cycles. None: the trace has no such events."""
     names = {label.split()[0]: number for number, (label, _) in trace.event_labels.items() if label.split()}
     for instructions, cycles in RATIOS:
         if instructions in names and cycles in names:
@@ -82,9 +82,9 @@ _COUNT = np.dtype([("rank", "<i8"), ("thread", "<i8"), ("time", "<i8"), ("instru
 
 
 def _both(events: np.ndarray, types: tuple[int, int]) -> np.ndarray:
-    """Build _COUNT rows by rank, thread and time, where both counters were read.
+    """Build _COUNT rows, by rank, thread and time, of the times at which both counters were read.
 
-    At equal times the first event counted what was before, the others nothing.
+    Of several events at one time, only the first has a count; the others count nothing.
     """
     events = events[np.isin(events["type"], types)]
     events = events[np.lexsort((events["time"], events["thread"], events["rank"]))]
@@ -106,7 +106,7 @@ def _both(events: np.ndarray, types: tuple[int, int]) -> np.ndarray:
 
 
 class _Threads:
-    """State of all threads that is kept from window to window."""
+    """State of all threads that is kept from one window to the next."""
 
     def __init__(self, trace: Trace) -> None:
         self._first = np.concatenate(([0], np.cumsum(trace.threads))).astype(np.int64)
@@ -114,7 +114,7 @@ class _Threads:
         self._uncounted = np.zeros(int(self._first[-1]), np.int64)  # useful time since the last reading
 
     def add(self, begin: int, end: int, states: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Sum instructions, cycles and useful time of the bursts that end in a window, int64 of shape (3, ranks)."""
+        """Return instructions, cycles and useful time of the bursts that end in a window, int64 of shape (3, ranks)."""
         running = np.concatenate([self._open, states[states["state"] == State.RUNNING]])
         running = running[running["end"] > running["begin"]]
         self._open = running[running["end"] >= end]
@@ -174,31 +174,34 @@ class _Useful:
 
 @dataclass(frozen=True)
 class CounterTotals:
-    """Sums over calls and the bursts before them; arrays of shape (ranks, counters).
+    """Sums of counters over the calls of each rank and the bursts before them, of shape (ranks, counters).
 
-    A counter may be read in some bursts only (several sets take turns). Then its sums are of these bursts.
+    If several sets of counters take turns, a counter is read in some bursts only. Then its sums are of these bursts.
     """
 
     counters: tuple[Counter, ...]
-    useful: np.ndarray  # in bursts
-    inside: np.ndarray  # in MPI
+    useful: np.ndarray  # counts in bursts
+    inside: np.ndarray  # counts in MPI calls
     bursts: np.ndarray  # number of bursts in which it was counted
     calls: np.ndarray  # (ranks,) number of calls
-    instructions: np.ndarray  # (ranks,) in bursts in which cycles were counted, too (`useful_counts`)
+    instructions: np.ndarray  # (ranks,) in bursts in which both were counted (`useful_counts`)
     cycles: np.ndarray  # (ranks,)
 
     @property
     def ipc(self) -> float | None:
-        """Return instructions per cycle in computing over all ranks; None where they were not counted together."""
+        """Return instructions per cycle in computing over all ranks. None: the two were not counted together."""
         return _ratio(self.instructions.sum(), self.cycles.sum())
 
     @property
     def ipc_by_rank(self) -> list[float | None]:
-        """Return instructions per cycle in computing of each rank."""
+        """Return instructions per cycle in computing of each rank. None: the two were not counted together."""
         return [_ratio(i, c) for i, c in zip(self.instructions, self.cycles, strict=True)]
 
     def sums(self, name: str) -> tuple[int, int] | None:
-        """Return the counts of a counter in computing and in MPI; None: the counter is not known."""
+        """Return the counts of the counter `name` in computing and in MPI, all ranks together.
+
+        None: it is not in the trace.
+        """
         found = [k for k, counter in enumerate(self.counters) if counter.name == name]
         return (int(self.useful[:, found[0]].sum()), int(self.inside[:, found[0]].sum())) if found else None
 
@@ -208,7 +211,10 @@ def _ratio(instructions: int, cycles: int) -> float | None:
 
 
 def counted(trace: Trace, team: Team) -> CounterTotals:
-    """Sum the counters of all ranks; without columns in a trace without counters. Collective."""
+    """Sum the counters of all ranks. Collective.
+
+    In a trace without counters, the sums have no columns.
+    """
     columns, rows = (trace.size, len(trace.extra(Counters).known)), (trace.size,)
     known, (useful, inside, bursts) = trace.extra(Counters).known, (np.zeros(columns, np.int64) for _ in range(3))
     calls = np.zeros(rows, np.int64)

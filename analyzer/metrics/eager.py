@@ -13,13 +13,14 @@ from analyzer.trace import CALL, MESSAGE, Trace
 from tracelib.schema.procedures import STANDARD_SENDS, base_name
 
 LEAST_EAGER = 1024
-"""Bytes up to which no MPI lets a sender wait."""
+"""Size in bytes up to which no MPI library makes a sender wait for the receiver."""
 
 
 class EagerLimit:
-    """The largest message that calls so far show to be buffered (`shown`, bytes; at least LEAST_EAGER).
+    """Finder of the eager limit: `shown` is the size of the largest message that MPI buffered, as far as calls show.
 
-    Equal times count: the clock may be coarse, and senders that wait end later than the receive begins.
+    It is in bytes, at least LEAST_EAGER (1024). A send shows this if it ended before, or when, its receive was posted.
+    The same time counts because the clock may be coarse, and senders that wait end later than the receive begins.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -28,31 +29,34 @@ class EagerLimit:
 
     @property
     def any(self) -> bool:
-        """Return true if a call of the run can show a limit."""
+        """Return true if the run may have sends that can show a limit: standard sends such as MPI_Send."""
         return bool(self._standard.any())
 
     def candidates(self, messages: np.ndarray) -> np.ndarray:
-        """Select the messages (MESSAGE) that may raise the limit: between ranks, and asked for after they were sent."""
+        """Select the messages (MESSAGE) that may raise the limit.
+
+        They are larger than it, between two ranks, and their receive was posted after the send was entered.
+        """
         more = (messages["size"] > self.shown) & (messages["logical_receive"] > messages["logical_send"])
         return messages[more & (messages["source"] != messages["destination"])]
 
     def look(self, messages: np.ndarray, call: np.ndarray, exit: np.ndarray) -> None:
-        """Update the limit.
+        """Raise the limit to the largest of these messages whose send ended before its receive was posted.
 
         Args:
-            messages: MESSAGE rows.
-            call: The procedure that sent each, index in Trace.procedures; negative: not known.
-            exit: When that call ended, ns.
+            messages: The messages (MESSAGE).
+            call: Procedure that sent each message, index in Trace.procedures; negative: not known.
+            exit: When the call that sent ended, ns.
         """
         gone = self._standard[np.maximum(call, -1)] & (exit <= messages["logical_receive"])
         self.shown = max(self.shown, int(messages["size"][gone].max(initial=0)))
 
 
 def shown_eager_limit(trace: Trace, team: Team | None = None) -> int:
-    """Find the bytes up to which the run shows that blocking sends do not wait for their receives. Collective.
+    """Find the size in bytes up to which the run shows that blocking sends do not wait for their receives. Collective.
 
-    With this limit a completed run cannot block in a replay where larger sends wait: in a circle of ranks that send
-    first, the first to post its receive had sent before.
+    A replay in which only larger sends wait cannot deadlock if the run completed: in a circle of ranks that all send
+    first, the first rank to post its receive had completed its send.
     """
     found, team = EagerLimit(trace), team or Team()
     trace.match()
@@ -71,7 +75,7 @@ def shown_eager_limit(trace: Trace, team: Team | None = None) -> int:
 
 
 def _senders(calls: RankRows, messages: np.ndarray) -> np.ndarray:
-    """Find the calls (CALL) of some ranks that sent their messages; `call` is -1 where there is none."""
+    """Find the call (CALL) that sent each message; `call` is -1 where there is none."""
     found, times = np.zeros(len(messages), CALL), messages["logical_send"]
     found["call"] = -1
     at = CallsAt(calls).last_begun(messages["source"], messages["source_thread"], times)

@@ -1,4 +1,4 @@
-"""Computing time by the calls around it: where a run computes, as far as it is known without samples."""
+"""Computing time by the calls before and after it: where a run computes, as far as that is known without samples."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ from analyzer.trace import State, Trace
 from analyzer.trace.trace import check_computing
 
 GAP = np.dtype([(name, "<i8") for name in ("before_call", "before", "after_call", "after", "count", "ns")])
-"""Computing between a call (index in Trace.procedures) from one path and the next call of its thread; -1: none."""
+"""Computing between two calls of a thread: `count` bursts of `ns` in all.
+
+`before_call` and `after_call` are the procedures (index in Trace.procedures; -1: no such call), `before` and `after`
+the call paths (rows of CallPaths.tables).
+"""
 
 _KEY = ("before_call", "before", "after_call", "after")
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """GAP rows of all ranks, the longest time first."""
+    """Computing between calls (GAP) of all ranks, the longest time first."""
 
     rows: np.ndarray
 
@@ -30,14 +34,14 @@ def gaps(trace: Trace, team: Team) -> Gaps:
     """Sum computing by the calls before and after it. Collective.
 
     Raises:
-        TracelibError: It is not known which time is computing.
+        TracelibError: The trace does not say when threads compute.
     """
     check_computing(trace)
     return add_up(trace, team, GapSums())
 
 
 class GapSums(Sums[Gaps]):
-    """Sums of intervals in state Running by the last call entered before, and the first call after."""
+    """Sums of the intervals in state Running, by the last call entered before each interval and the next call."""
 
     def __init__(self) -> None:
         self._rows: list[np.ndarray] = []
@@ -72,7 +76,7 @@ class GapSums(Sums[Gaps]):
 
 
 def _added(rows: np.ndarray) -> np.ndarray:
-    """Add up rows between the same calls."""
+    """Add up GAP rows between the same calls."""
     if not len(rows):
         return rows
     rows = rows.take(np.lexsort([rows[name] for name in reversed(_KEY)]))

@@ -1,4 +1,4 @@
-"""Places of computing: the samples of threads outside MPI, as shares of the computing time that was measured."""
+"""Places of computing: samples of threads outside MPI, scaled to the computing time that was measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from analyzer.trace import STATE, UNKNOWN, CallPaths, CodeSamples, CpuUse, State
 from tracelib.schema import OffCpuState
 
 SPENT = np.dtype([("rank", "<i8"), ("path", "<i8"), ("count", "<i8"), ("ns", "<f8")])
-"""Samples of a rank in one path (row of CallPaths.tables), and the computing time (ns) that they stand for."""
+"""Samples of computing of one rank in one call path (row of CallPaths.tables).
+
+`ns` is the computing time that the samples stand for.
+"""
 
 OF_RANK = np.dtype(
     [
@@ -26,21 +29,22 @@ OF_RANK = np.dtype(
 )  # fmt: skip
 """Sums of one rank that was sampled; times in ns.
 
-computing_ns is its computing time. idle_ns is the part of it in which threads had no CPU (they slept, waited for a
-file, or for a CPU). mpi_ns is CPU time in MPI. samples and lost are numbers of samples, tasks of threads. `others` of
-them make no call: their part of computing_ns is CPU time (others_ns). waits_ns is the part of idle_ns in which threads
-waited for a CPU; negative: idle_ns is an estimate by samples, and its parts are not known. before_ns is computing
-before samples of the thread began (before MPI_Init, say), which is not part of computing_ns.
+computing_ns: its computing time. idle_ns: the part of computing_ns in which threads had no CPU (they slept, waited for
+a file, or for a CPU). mpi_ns: CPU time in MPI. samples, lost: number of samples that were taken and lost. tasks: number
+of threads. others: number of these that make no call; others_ns: their part of computing_ns, which is CPU time.
+waits_ns: the part of idle_ns in which threads waited for a CPU; negative: idle_ns is an estimate by samples, and its
+parts are not known. before_ns: computing before the samples of the thread began (such as before MPI_Init); it is not
+part of computing_ns.
 """
 
 _BETWEEN = np.dtype([("begin", "<i8"), ("end", "<i8")])
 NOTEWORTHY_IDLE = 0.02
-"""Smallest share of the computing time without samples that is reported; a smaller one is chance."""
+"""Smallest share of the computing time without a CPU that is reported from samples; a smaller share may be chance."""
 
 
 @dataclass(frozen=True)
 class HotRows:
-    """SPENT rows of all ranks by rank and path, and OF_RANK rows."""
+    """Computing time by place of all ranks (`rows`: SPENT by rank and path), and sums by rank (`ranks`: OF_RANK)."""
 
     rows: np.ndarray
     ranks: np.ndarray
@@ -52,38 +56,44 @@ class HotRows:
 
     @property
     def busy_ns(self) -> float:
-        """Return the part of the computing time in which threads had a CPU, in ns."""
+        """Return the part of the computing time of all ranks in which threads had a CPU, in ns."""
         return self.computing_ns - float(self.ranks["idle_ns"].sum())
 
     @property
     def before_ns(self) -> float:
-        """Return the computing before samples began, of all ranks, in ns; not part of the other times."""
+        """Return the computing time of all ranks before samples began, in ns. It is not part of computing_ns."""
         return float(self.ranks["before_ns"].sum())
 
     @property
     def idle_error_ns(self) -> float:
-        """Return the standard error of an estimated time without a CPU: that of the number of samples."""
+        """Return the standard error of an estimated time without a CPU, in ns: busy_ns / sqrt(samples)."""
         count = float(self.rows["count"].sum())
         return self.busy_ns / count**0.5 if count else self.computing_ns
 
     @property
     def is_idle_known(self) -> bool:
-        """Return true if the kernel reported when threads had no CPU."""
+        """Return true if the kernel reported when threads had no CPU; otherwise the time is estimated from samples."""
         return not (self.ranks["waits_ns"] < 0).any()
 
     def select(self, paths: np.ndarray) -> HotRows:
-        """Keep only the time spent in chosen paths (bool by path)."""
+        """Keep only the time spent in chosen call paths. `paths`: bool, one for each row of CallPaths.tables."""
         return HotRows(self.rows[paths[self.rows["path"]]], self.ranks)
 
 
 def hot(trace: Trace, team: Team, stretches: np.ndarray | None = None) -> HotRows:
-    """Find where all ranks compute. `stretches`: as of HotSums. Collective."""
+    """Find where all ranks compute, from samples. Collective.
+
+    Args:
+        trace: The trace.
+        team: The processes that share the work.
+        stretches: Begin and end (ns) of the time of each rank that counts, int64 of shape (ranks, 2). None: all time.
+    """
     return add_up(trace, team, HotSums(trace, stretches))
 
 
 @dataclass
 class _Task:
-    """A thread that was sampled."""
+    """A thread that was sampled. Times are in ns."""
 
     thread: int = -1  # number among the threads with calls; -1: it makes none
     since: int = 0  # samples were taken from here on (ns)
@@ -96,20 +106,20 @@ class _Task:
 
     @property
     def sampled(self) -> float:
-        """Return the CPU time that its samples in computing stand for."""
+        """Return the CPU time in ns that the samples of this thread in computing stand for."""
         return sum(cpu for _, cpu in self.spent.values())
 
 
 class HotSums(Sums[HotRows]):
-    """Sums of samples.
+    """Sums of samples by rank and call path.
 
     A sample counts as computing if its thread was in state Running, and no function of MPI was on its stack. (A thread
-    without calls has no states.) A sample stands for the CPU time since the sample before. The sum of a thread's
-    samples is scaled to the measured computing time of the thread, less the time in which it had no CPU.
+    without calls has no states.) A sample stands for the CPU time since the previous sample of the thread. The sum of a
+    thread's samples is scaled to its measured computing time, less the time in which it had no CPU.
 
     Args:
         trace: The trace.
-        stretches: Begin and end (ns) of the time of each rank that counts, int64 (ranks, 2). None: all.
+        stretches: Begin and end (ns) of the time of each rank that counts, int64 of shape (ranks, 2). None: all time.
     """
 
     def __init__(self, trace: Trace, stretches: np.ndarray | None = None) -> None:
@@ -138,7 +148,7 @@ class HotSums(Sums[HotRows]):
                 self._take(reader, block, spans)
 
     def _spans(self, rank: int, thread: int, running: np.ndarray, reader: _Reader) -> np.ndarray:
-        """Return the states in which a thread computed, here or since before, and add up the new ones."""
+        """Return the states Running of a thread in a part, with the last one before, and add up the new states."""
         new = running.compress(running["thread"] == thread)
         since = reader.since(thread)
         early = np.minimum(new["end"], min(since, reader.until)) - np.maximum(new["begin"], reader.begin)
@@ -201,7 +211,10 @@ class HotSums(Sums[HotRows]):
 
 
 def _without_cpu(off_cpu: np.ndarray, task: _Task, reader: _Reader, whole: float) -> tuple[float, float]:
-    """Sum the time that a thread computed without a CPU, and waited for one (-1: not known), from OFF_CPU rows."""
+    """Return the ns that a thread computed without a CPU, and the ns that it waited for a CPU (-1: not known).
+
+    They are sums of OFF_CPU rows.
+    """
     mine = (off_cpu["thread"] == task.thread) & (off_cpu["where"] == OffCpuState.OUTSIDE)
     rows = off_cpu[mine & (off_cpu["time"] >= task.since) & (off_cpu["time"] < reader.until)]
     off = min(float(rows["off"].sum()), whole)
@@ -210,10 +223,10 @@ def _without_cpu(off_cpu: np.ndarray, task: _Task, reader: _Reader, whole: float
 
 
 def _measured(task: _Task, sampled: float, running: float) -> tuple[float, float]:
-    """Compute the computing time of a thread, and the part of it without a CPU, in ns.
+    """Return the computing time of a thread, and the part of it in which the thread had no CPU, in ns.
 
-    For a thread without calls only CPU time is known. Its time after the last sample is divided as the time before.
-    Without any sample nothing is known.
+    For a thread without calls only CPU time is known. Its time after the last sample is divided between computing and
+    MPI as the time before. Without any sample nothing is known.
     """
     if task.thread < 0:
         known = sampled + task.mpi
@@ -224,7 +237,7 @@ def _measured(task: _Task, sampled: float, running: float) -> tuple[float, float
 
 
 class _Reader:
-    """The samples of a rank in [begin, until) ns, one stretch of time at a time."""
+    """Reader of the samples of a rank in [begin, until) ns, block by block."""
 
     def __init__(self, samples: CodeSamples, rank: int, begin: int, until: int) -> None:
         self._samples, self._rank, self.begin, self.until = samples, rank, begin, until
@@ -257,19 +270,19 @@ class _Reader:
 
     @property
     def threads(self) -> list[int]:
-        """Return the numbers of the threads that make calls."""
+        """Return the numbers of the threads that make calls, ascending."""
         return sorted({task.thread for task in self.tasks.values()} - {-1})
 
     def since(self, thread: int) -> int:
-        """Return when the samples of a thread began."""
+        """Return the time (ns) at which the samples of a thread began."""
         return min(task.since for task in self.tasks.values() if task.thread == thread)
 
     def thread_of(self, task: np.ndarray) -> np.ndarray:
-        """Return the thread of each task number; -1: it makes no calls."""
+        """Return the number of the thread among those with calls, for each task number; -1: it makes no calls."""
         return self._thread[task]
 
     def between(self, begin: int, end: int) -> Iterator[np.ndarray]:
-        """Yield the samples of [begin, end)."""
+        """Yield blocks of the samples (SAMPLE) with a time in [begin, end) ns."""
         wanted = (self._spans["begin"] < end) & (self._spans["end"] > begin)
         if not wanted.any():
             return
@@ -280,7 +293,7 @@ class _Reader:
                 yield block.compress(inside)
 
     def add(self, block: np.ndarray, computes: np.ndarray) -> None:
-        """Count samples; samples of computing by their paths."""
+        """Count samples. `computes`: True for samples in computing, which are counted by call path."""
         for number in np.unique(block["task"]).tolist():
             mine = block["task"] == number
             task = self.tasks[number]

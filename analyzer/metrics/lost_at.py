@@ -15,7 +15,7 @@ from analyzer.trace import CallPaths, Trace
 
 @dataclass(frozen=True)
 class InCalls:
-    """Calls of one procedure from one place as text, and the measured time in them, sum of all ranks."""
+    """Calls of one procedure from one place, named by `text`, and the total time in them in ns, over all ranks."""
 
     text: str
     ns: int
@@ -23,20 +23,23 @@ class InCalls:
 
 @dataclass(frozen=True)
 class LostAt:
-    """Uneven computing and long calls, the largest loss first. Both empty: places are not known."""
+    """Uneven computing and long calls, each with the largest loss first. Both empty: places are not known."""
 
     uneven: Sequence[UnevenComputing] = ()
     in_calls: Sequence[InCalls] = ()
 
 
 NOWHERE = LostAt()
-"""The result where places are not known."""
+"""The LostAt of a trace without places."""
 
 
 def lost_at(trace: Trace, team: Team, without: Set[str] = frozenset()) -> LostAt:
     """Find where ranks compute most unevenly, and which calls take longest. Collective.
 
-    Calls of the procedures `without` are left out.
+    Args:
+        trace: The trace.
+        team: The processes that share the work.
+        without: Procedures whose calls are left out.
     """
     paths = trace.extra(CallPaths)
     if not paths.known or not trace.has_call_times:

@@ -1,4 +1,4 @@
-"""Point-to-point messages: number, sizes, and pairs of ranks."""
+"""Point-to-point messages: number, sizes, and traffic between ranks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ BLOCKS = 16
 
 @dataclass(frozen=True)
 class Messages:
-    """Matched messages.
+    """Number and bytes of the matched messages, by size and by pair of ranks.
 
-    Class 0 of the sizes holds the empty messages, class k the messages of 2^(k-1) to 2^k - 1 bytes. The matrices
-    (source, destination) have one row for each `ranks_a_block` consecutive ranks.
+    Size class 0 is for empty messages, class k for messages of 2^(k-1) to 2^k - 1 bytes. Row and column of the matrices
+    are the source and the destination, in blocks of `ranks_a_block` consecutive ranks.
     """
 
     size_count: np.ndarray  # (SIZE_CLASSES,)
@@ -28,7 +28,7 @@ class Messages:
     ranks_a_block: int
     matrix_count: np.ndarray  # (blocks, blocks)
     matrix_bytes: np.ndarray  # (blocks, blocks)
-    backwards: int  # number of messages received before they were sent
+    backwards: int  # number of messages received before they were sent, by the clocks
     arrows: int = 0  # number of arrows inside a task that no MPI call made; they are not among the messages
 
     @property
@@ -41,12 +41,15 @@ class Messages:
 
 
 def size_class(size: np.ndarray) -> np.ndarray:
-    """Return the number of binary digits of each size: 0 for 0, 1 for 1, 2 for 2 and 3, 3 for 4 to 7, ..."""
+    """Return the class of each message size in bytes: its number of binary digits, such as 0 for 0, 3 for 4 to 7."""
     return np.frexp(size.astype(np.float64))[1]
 
 
 def messages(trace: Trace, team: Team, blocks: int = BLOCKS) -> Messages:
-    """Count messages by powers of two, and fill a communication matrix of at most `blocks` x `blocks`. Collective."""
+    """Count messages by size and by pair of ranks. Collective.
+
+    `blocks`: largest number of rows of the communication matrices.
+    """
     width = max(1, -(-trace.size // blocks))
     n = -(-trace.size // width)
     sizes = np.zeros((2, SIZE_CLASSES), np.int64)

@@ -1,8 +1,7 @@
-"""Time that the tracer took for writing its buffers, measuring clocks and looking for callers.
+"""Time that the tracer took for writing its buffers, measuring clocks and looking for callers, by rank.
 
-The time that it takes after each call is in useful.py.
-
-Also sums the time that a run waited for the drivers that it asked (docs/drivers.md).
+The time that it takes after each call is in useful.py. Also sums the time that a run waited for drivers that it asked
+(docs/drivers.md).
 """
 
 from __future__ import annotations
@@ -18,30 +17,30 @@ from analyzer.trace import FLUSH, Mark, Regions, State, Trace, TracerTime
 from tracelib.schema.asking import asked_driver
 
 AT_ONCE = 1024
-"""Number of ranks whose flushes are in memory together."""
+"""Number of ranks whose flushes are in memory at a time."""
 
 
 @dataclass(frozen=True)
 class Flushes:
-    """Flushes by rank, int64 of shape (ranks,)."""
+    """Number and time of the flushes of each rank, int64 of shape (ranks,). Times are in ns, threads added up."""
 
     count: np.ndarray  # number of buffers written
-    time_ns: np.ndarray  # all time that is no computing of the program
+    time_ns: np.ndarray  # all time that the tracer took: writing, clocks, callers
     during: np.ndarray
-    """The most flushes of one thread, without the flush that closed the trace, which no buffer size avoids."""
+    """Largest number of flushes of one thread, without the flush that closed the trace, which no buffer size avoids."""
     clocks_ns: np.ndarray  # the part of time_ns in which clocks were measured
     paths_ns: np.ndarray  # the part of time_ns in which the callers of calls were looked for
-    shared_ns: np.ndarray  # the part of time_ns that the thread with the smallest loss has lost
-    computing_ns: int = 0  # of imported traces: flush time in which the thread is in state Running, all ranks together
+    shared_ns: np.ndarray  # time that the tracer took from the thread of the rank that lost least
+    computing_ns: int = 0  # imported traces: ns in flushes that count as Running, all ranks together
 
     @property
     def writing_ns(self) -> np.ndarray:
-        """Return the part of time_ns in which buffers were written."""
+        """Return the part of time_ns in which buffers were written, int64 of shape (ranks,)."""
         return self.time_ns - self.clocks_ns - self.paths_ns
 
 
 def flushes(trace: Trace, team: Team) -> Flushes:
-    """Sum number and duration of the flushes of each rank. Collective."""
+    """Sum number and time of the flushes of each rank. Collective."""
     sums, ranks = np.zeros((6, trace.size), np.int64), trace.share(team)
     for first in range(ranks.start, ranks.stop, AT_ONCE):
         some = range(first, min(first + AT_ONCE, ranks.stop))
@@ -52,7 +51,7 @@ def flushes(trace: Trace, team: Team) -> Flushes:
 
 
 def _computing_ns(trace: Trace, team: Team) -> int:
-    """Sum the time in flushes in which the thread's state is Running, in ns."""
+    """Sum the ns in flushes during which the thread is in state Running."""
     ranks, first = trace.share(team), np.concatenate(([0], np.cumsum(trace.threads, dtype=np.int64)))
     every = [(first[rank], trace.extra(TracerTime).flushes(rank)) for rank in ranks]
     lane = np.concatenate([np.zeros(0, np.int64), *(lane + rows["thread"] for lane, rows in every)])
@@ -70,7 +69,7 @@ def _computing_ns(trace: Trace, team: Team) -> int:
 
 
 def _sorted_edges(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return begins and ends of a thread's flushes, in order, and the time in flushes before each."""
+    """Return begins and ends of a thread's flushes in order, and the time in flushes before each (ns)."""
     begin, end = rows["begin"], rows["end"]
     order = np.argsort(begin, kind="stable")
     begin, end = begin[order], np.maximum.accumulate(end[order])
@@ -81,7 +80,7 @@ def _sorted_edges(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_ranks(trace: Trace, ranks: range) -> np.ndarray:
-    """Compute the columns of Flushes for some ranks, (6, ranks)."""
+    """Compute the six columns of Flushes for some ranks, int64 of shape (6, ranks)."""
     tracer = trace.extra(TracerTime)
     parts = [tracer.flushes(rank) for rank in ranks]
     counts = list(map(len, parts))
@@ -117,7 +116,10 @@ NS = 1e9
 
 @dataclass(frozen=True)
 class AskedDriver:
-    """A driver that ranks asked while the program ran: number of times, and the time that they waited in all."""
+    """Requests of all ranks to one driver while the program ran.
+
+    `count`: number of requests. `time_ns`: total time that ranks waited for the driver.
+    """
 
     name: str
     count: int
@@ -125,7 +127,7 @@ class AskedDriver:
 
 
 def asked_drivers(trace: Trace, team: Team) -> tuple[AskedDriver, ...]:
-    """Sum the requests to each driver that was asked, by name. Collective."""
+    """Sum the requests to each driver that was asked, by name of the driver. Collective."""
     names = trace.extra(Regions).parameters
     driver_of = {number: driver for number, name in enumerate(names, 1) if (driver := asked_driver(name))}
     if not driver_of:

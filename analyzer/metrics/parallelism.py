@@ -20,7 +20,11 @@ from analyzer.trace.at_places import AtPlaces
 from analyzer.trace.trace import check_computing
 
 COMPUTING, MESSAGES, COLLECTIVES, QUEUE = "computing", "messages", "collectives", "queue"
-"""Names of the series: threads that compute, are in calls of messages, in collectives; messages waiting for links."""
+"""Names of the series of a parallelism profile.
+
+COMPUTING, MESSAGES, COLLECTIVES: number of threads that compute, are in calls of messages, or are in collectives.
+QUEUE: number of messages that wait for links, in a prediction.
+"""
 
 STATES = {
     COMPUTING: (State.RUNNING,),
@@ -31,48 +35,55 @@ STATES = {
     COLLECTIVES: (State.SYNCHRONIZATION, State.GROUP_COMMUNICATION),
 }  # fmt: skip
 LOW = 0.5
-"""Share of the mean: in a dip fewer threads compute."""
+"""A dip is where fewer threads compute than this share of the mean number."""
 
 
 @dataclass(frozen=True)
 class ParallelismDip:
-    """A time in which few threads compute."""
+    """Stretch of time in which few threads compute: fewer than LOW (0.5) of the mean number."""
 
     begin_ns: int
     end_ns: int
-    computing: float  # threads, on average
-    mostly: str  # MESSAGES or COLLECTIVES: where most others are; "": nowhere of these
-    lost_ns: float  # computing time lost, compared with the mean number of threads
-    place: str = ""  # the place whose calls most others are in; empty: not known
+    computing: float  # mean number of threads that compute
+    mostly: str  # MESSAGES or COLLECTIVES, in which more of the other threads are; "": in neither
+    lost_ns: float  # computing time in ns, all threads together, that is less than with the mean number
+    place: str = ""  # place whose calls hold most of the other threads; empty: not known
 
 
 @dataclass(frozen=True)
 class Parallelism(InNotebook):
-    """The mean number of threads in each bin, exact but for rounding to float64. The last bin may be shorter."""
+    """Mean number of threads in each bin of time that compute, or are in some kind of calls.
+
+    The means are exact but for rounding to float64. The last bin may be shorter than the others.
+    """
 
     end_ns: int
-    width_ns: int  # of a bin
+    width_ns: int  # width of a bin in ns
     threads: int
-    series: dict[str, np.ndarray]  # (bins,) float64 by name
-    places: tuple[str, ...] = ()  # names of the series of calls from one place
+    series: dict[str, np.ndarray]  # mean number of threads in each bin, float64 (bins,), by name of the series
+    places: tuple[str, ...] = ()  # names of the series that count threads in calls from one place
 
     @property
     def edges(self) -> np.ndarray:
-        """Return the begins of the bins and the end, int64 (bins + 1,)."""
+        """Return the begins of the bins, and the end of the last bin: int64 of shape (bins + 1,), ns."""
         bins = len(self.series[COMPUTING])
         return np.minimum(np.arange(bins + 1, dtype=np.int64) * self.width_ns, self.end_ns)
 
     def mean(self, name: str = COMPUTING) -> float:
-        """Return the mean of a series over the whole run."""
+        """Return the mean of a series over the whole run: a number of threads."""
         return float((self.series[name] * np.diff(self.edges)).sum()) / self.end_ns if self.end_ns else 0.0
 
     @property
     def utilisation(self) -> float:
-        """Return the share of the time of all threads in which they compute."""
+        """Return the mean number of threads that compute, divided by the number of all threads."""
         return self.mean() / self.threads if self.threads else 0.0
 
     def dips(self, most: int = 5) -> list[ParallelismDip]:
-        """Find the dips, where fewer than LOW of the mean compute: the `most` that lose most, in order of time."""
+        """Find the dips, in which fewer than LOW (0.5) of the mean number of threads compute.
+
+        Returns:
+            The `most` dips that lose most computing time, in order of time.
+        """
         computing, edges, mean = self.series[COMPUTING], self.edges, self.mean()
         low = np.concatenate([[False], computing < LOW * mean, [False]])
         spans = np.flatnonzero(np.diff(low)).reshape(-1, 2).tolist()
@@ -93,7 +104,10 @@ class Parallelism(InNotebook):
 
 
 class CountBins:
-    """Counts of intervals in bins of one width. Only changes are kept: each interval makes two."""
+    """Number of intervals over time, in bins of one width.
+
+    Only changes of the number are stored: two for each interval.
+    """
 
     def __init__(self, end_ns: int, bins: int) -> None:
         self.end_ns = end_ns
@@ -102,7 +116,7 @@ class CountBins:
         self.change, self.area = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
 
     def add(self, begin: np.ndarray, end: np.ndarray) -> None:
-        """Add intervals (begin and end in ns)."""
+        """Add intervals from `begin` to `end` (ns, int64 of one length)."""
         for times, sign in ((begin, 1), (end, -1)):
             at = times // self.width_ns
             inside = at < self.count
@@ -112,7 +126,7 @@ class CountBins:
 
 
 def means(change: np.ndarray, area: np.ndarray, width_ns: int, end_ns: int) -> np.ndarray:
-    """Compute the mean number in each bin from the changes in the bins."""
+    """Compute the mean number of intervals in each bin, from `change` and `area` of CountBins."""
     before = np.cumsum(change) - change
     whole = before * width_ns + area
     widths = np.full(len(change), width_ns, np.int64)
@@ -124,13 +138,13 @@ def means(change: np.ndarray, area: np.ndarray, width_ns: int, end_ns: int) -> n
 def at_places(
     found: Parallelism, trace: Trace, team: Team, chosen: np.ndarray | None = None, most: int = 10
 ) -> Parallelism:
-    """Add a series for each place in whose calls threads are longest. Collective.
+    """Add series for the places in whose calls threads spend most time. Collective.
 
     Args:
         found: The profile of the run.
-        trace: The trace; it must know its places.
+        trace: The trace; it must know call paths.
         team: The processes that share the work.
-        chosen: Bool by row of CallPaths.tables: only these calls. None: all.
+        chosen: bool, one for each row of CallPaths.tables: only these calls count. None: all.
         most: Maximum number of places.
     """
     some = trace if chosen is None else AtPlaces(trace, chosen)
@@ -155,7 +169,12 @@ def at_places(
 
 
 def parallelism(trace: Trace, team: Team, bins: int) -> Parallelism:
-    """Compute the profile of a run as it was measured, by the states of its threads. Collective.
+    """Compute the parallelism profile of a run from the states of its threads. Collective.
+
+    Args:
+        trace: The trace.
+        team: The processes that share the work.
+        bins: Number of bins of equal width into which the run is divided; rounding may leave fewer.
 
     Raises:
         TracelibError: The trace has no states.

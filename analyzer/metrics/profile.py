@@ -1,4 +1,4 @@
-"""The cost and the bytes of each procedure on each rank: the table that profilers such as mpiP print."""
+"""Profile: calls, time and bytes of each procedure on each rank, as profilers such as mpiP print."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _COLUMNS = ("count", "inside", "sent", "received")
 
 @dataclass(frozen=True)
 class Profile(InNotebook):
-    """Sums by rank and procedure. All arrays are int64 of shape (ranks, procedures)."""
+    """Calls, time and bytes by rank and procedure. All arrays are int64 of shape (ranks, procedures)."""
 
-    procedures: tuple[str, ...]  # only those that were called: a trace knows hundreds
-    count: np.ndarray  # calls, each failing poll included
-    inside_ns: np.ndarray  # time inside MPI
+    procedures: tuple[str, ...]  # names of the procedures that were called
+    count: np.ndarray  # number of calls; each failing poll counts
+    inside_ns: np.ndarray  # time inside MPI in ns
     sent: np.ndarray  # bytes handed to MPI
-    received: np.ndarray  # bytes taken from MPI; of nonblocking receives at the call that posted or started them
+    received: np.ndarray  # bytes taken from MPI; nonblocking receives count at the call that posted them
 
     @property
     def called(self) -> frozenset[str]:
-        """Return the procedures that were called."""
+        """Return the names of the procedures that were called."""
         return frozenset(compress(self.procedures, (self.count.sum(axis=0) > 0).tolist()))
 
     def mpi_ns(self) -> np.ndarray:
-        """Return the time inside MPI of each rank in ns, shape (ranks,)."""
+        """Return the time inside MPI of each rank in ns, int64 of shape (ranks,)."""
         return self.inside_ns.sum(axis=1)
 
     def by_time(self) -> list[int]:
-        """Return the indices of the procedures that were called, the most expensive first."""
+        """Return the indices of the procedures that were called, the longest total time first."""
         used = np.flatnonzero(self.count.sum(axis=0))
         return sorted(used.tolist(), key=lambda p: (-int(self.inside_ns[:, p].sum()), self.procedures[p]))
 
@@ -52,7 +52,7 @@ def profile(trace: Trace, team: Team) -> Profile:
 class ProfileSums(Sums[Profile]):
     """Sums of a Profile.
 
-    Bytes of a nonblocking or persistent operation belong to the call that posted or started it (MPI_Irecv, MPI_Start,
+    Bytes of a nonblocking or persistent operation count at the call that posted or started it (MPI_Irecv, MPI_Start,
     ...), as in mpiP. The time of waiting stays with MPI_Wait and its kin.
     """
 
@@ -88,7 +88,7 @@ class ProfileSums(Sums[Profile]):
         return Profile(names, *(np.stack(sums, axis=2) if sums else np.zeros((4, self._trace.size, 0), np.int64)))
 
     def _complete(self, rank: int) -> None:
-        """Replace stretches of calls that were not recorded one by one by the known sums of each procedure."""
+        """Replace the folded rows of calls that were not recorded one by one by the known sums of each procedure."""
         rows = self._trace.extra(SummedCalls).of(rank)
         if not len(rows):
             return
@@ -98,15 +98,18 @@ class ProfileSums(Sums[Profile]):
 
 
 def completing(trace: Trace) -> np.ndarray:
-    """Return a mask of the procedures of a trace that complete operations which others posted."""
+    """Return a mask of the procedures of a trace that complete operations posted by other calls: MPI_Wait, ...."""
     return np.array([base_name(p) in WAITS | TESTS for p in trace.procedures], bool)
 
 
 def bytes_of_calls(part: Part, completes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the bytes that each call of a part hands over and takes.
+    """Return the bytes that each call of a part hands to MPI, and the bytes that it takes from MPI.
 
-    Bytes of nonblocking and persistent operations are at the call that posted or started them. `completes` is
-    `completing` of the trace.
+    Bytes of nonblocking and persistent operations count at the call that posted or started them.
+
+    Args:
+        part: The part.
+        completes: Mask of procedures from `completing`.
     """
     calls = part.calls.rows
     sent, received = part.posted_bytes

@@ -1,4 +1,4 @@
-"""Parameters that a program gives to the visits of its regions, and the names of their columns in tables."""
+"""Parameters that a program gives to visits of its regions, and the names of their columns in tables."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from analyzer.trace import Mark, Regions, Trace
 from tracelib.schema.asking import asked_driver
 
 PARAMETER_PREFIX = "parameter_"
-"""Prefix of the name of a parameter that equals the name of another column."""
+"""Prefix for the column of a parameter whose name another column already has."""
 
 
 def parameter_column(name: str, taken: Iterable[str]) -> str:
-    """Return the column of a parameter: its name, with a prefix if one of our columns has that name."""
+    """Return the column name of a parameter: its own name, or with PARAMETER_PREFIX if the name is in `taken`."""
     return PARAMETER_PREFIX + name if name in taken else name
 
 
 def parents(visits: np.ndarray) -> np.ndarray:
-    """Find for each visit the row of the visit immediately around it; -1: none.
+    """Return for each visit the row of the visit immediately around it; -1: none.
 
-    Visits (VISIT) are by thread and begin, an outer one before those inside. The visit around is the last one before
-    that is one less deep.
+    Args:
+        visits: Visits (VISIT), by thread and begin, an outer visit before those inside. So the visit around is the last
+            one
+            before that has a depth less by one.
     """
     found = np.full(len(visits), -1, np.int64)
     rows = np.arange(len(visits))
@@ -33,10 +35,15 @@ def parents(visits: np.ndarray) -> np.ndarray:
 
 
 def parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the parameters of each visit by name: int64 where all visits have an integer, else float64.
+    """Return the parameters of each visit, by name: int64 if all visits have an integer, else float64 (NaN: no value).
 
-    A visit without a parameter has the value of the visit around it. So the values that a driver gives to the region
-    that it measures are known in the regions inside (Rodriguez 2011, section 5.3: the network's alpha and beta by NWS).
+    A visit without a value has the value of the visit around it. So the values that a driver gives to the region that
+    it measures are known in the regions inside (Rodriguez 2011, section 5.3: the network's alpha and beta by NWS).
+
+    Args:
+        trace: The trace.
+        rank: World rank.
+        visits: Visits of the rank (VISIT), as from `region_visits`.
     """
     names = trace.extra(Regions).parameters
     marks = trace.extra(Regions).marks(rank)
@@ -62,7 +69,7 @@ def parameters(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndar
 
 
 def from_around(last: np.ndarray, visits: np.ndarray, parent: np.ndarray) -> None:
-    """Give each visit without a value (`last` is -1) the value of the nearest visit around it."""
+    """Set `last` of each visit without a value (-1) to the value of the nearest visit around it that has one."""
     rows = np.arange(len(visits))
     for depth in range(1, int(visits["depth"].max(initial=0)) + 1):
         inner = rows[(visits["depth"] == depth) & (last < 0)]
@@ -70,7 +77,7 @@ def from_around(last: np.ndarray, visits: np.ndarray, parent: np.ndarray) -> Non
 
 
 def _said(marks: np.ndarray, visits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the marks of parameters, and for each the row of the innermost visit of its thread then."""
+    """Return the marks of parameters, and for each the row of the innermost visit that its thread was in."""
     begin, end = marks["what"] == Mark.BEGIN, marks["what"] == Mark.END
     said = np.flatnonzero((marks["what"] == Mark.INTEGER) | (marks["what"] == Mark.REAL))
     around = (np.cumsum(begin.astype(np.int64)) - np.cumsum(end))[said] - 1

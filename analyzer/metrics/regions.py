@@ -1,4 +1,4 @@
-"""The cost of the program's own regions: calls, time, computing and MPI, by rank."""
+"""The cost of the program's own regions, by rank or thread: visits, time, computing and MPI."""
 
 from __future__ import annotations
 
@@ -15,31 +15,38 @@ from analyzer.trace import FLUSH, MARK, Losses, Mark, Regions, State, Trace, Tra
 
 @dataclass(frozen=True)
 class RegionProfile:
-    """Sums by rank and region, int64 of shape (ranks, regions); the threads of a rank together.
+    """Sums by rank and region, int64 of shape (ranks, regions), over the threads of each rank.
 
-    Times are those between begin and end, with the regions inside; a region inside itself counts once.
+    Times are in ns, from the begin to the end of each visit, with the regions inside. A visit of a region inside
+    another visit of the same region is not counted twice.
     """
 
     names: tuple[str, ...]
     count: np.ndarray
     time_ns: np.ndarray
-    useful_ns: np.ndarray  # in state Running
+    useful_ns: np.ndarray  # ns in state Running
     mpi_ns: np.ndarray
 
     def by_time(self) -> list[int]:
-        """Return the indices of the regions that were entered, the longest first."""
+        """Return the indices of the regions that were entered, the longest time first."""
         entered = np.flatnonzero(self.count.sum(axis=0))
         return sorted(entered.tolist(), key=lambda r: (-int(self.time_ns[:, r].sum()), self.names[r]))
 
     def balance(self, region: int) -> float | None:
-        """Return the load balance: mean / max useful time of ranks that entered the region; None: no useful time."""
+        """Return the load balance of a region, from 0 to 1; None: no rank computes in it.
+
+        It is the mean useful time of the ranks that entered the region, divided by the largest useful time of a rank.
+        """
         useful = self.useful_ns[self.count[:, region] > 0, region]
         return float(useful.mean() / useful.max()) if len(useful) and useful.max() > 0 else None
 
 
 @dataclass(frozen=True)
 class RegionSums:
-    """Sums by thread and region, int64 of shape (threads of all ranks, regions), in order of rank and thread."""
+    """Sums by thread and region, int64 of shape (threads of all ranks, regions), in order of rank and thread.
+
+    Times in ns.
+    """
 
     names: tuple[str, ...]
     rank: np.ndarray  # (threads,)
@@ -47,10 +54,10 @@ class RegionSums:
     time_ns: np.ndarray
     useful_ns: np.ndarray
     mpi_ns: np.ndarray
-    lost_ns: np.ndarray  # part of time_ns that is not the program's: the tracer's, or not recorded
+    lost_ns: np.ndarray  # part of time_ns in which the tracer held the thread or nothing was recorded
 
     def by_rank(self, ranks: int) -> RegionProfile:
-        """Add up the threads of each rank."""
+        """Add up the threads of each rank. `ranks`: number of ranks."""
         sums = np.zeros((4, ranks, len(self.names)), np.int64)
         for of_rank, of_thread in zip(sums, (self.count, self.time_ns, self.useful_ns, self.mpi_ns), strict=True):
             np.add.at(of_rank, self.rank, of_thread)
@@ -58,15 +65,15 @@ class RegionSums:
 
 
 def region_profile(trace: Trace, team: Team) -> RegionProfile:
-    """Sum the regions of all ranks. Collective."""
+    """Sum visits and times of all regions by rank. Collective."""
     return region_sums(trace, team).by_rank(trace.size)
 
 
 def region_sums(trace: Trace, team: Team) -> RegionSums:
-    """Sum the regions of all threads, one window of time after the other. Collective.
+    """Sum visits and times of all regions by thread, window after window. Collective.
 
-    With U(t) the useful time of a thread up to t, the useful time of a region is the sum of U over its ends less the
-    sum over its begins. So it does not matter in which window a region began.
+    With U(t) the useful time of a thread up to t, the useful time of a region is the sum of U over the ends of its
+    visits less the sum over the begins. So it does not matter in which window a visit began.
     """
     rank_of = np.repeat(np.arange(trace.size), trace.threads)
     first = np.concatenate(([0], np.cumsum(trace.threads)))
@@ -85,7 +92,10 @@ def region_sums(trace: Trace, team: Team) -> RegionSums:
 
 
 def lost_times(trace: Trace, rank: int) -> np.ndarray:
-    """Return the times of a rank that are not the program's (FLUSH, in order); none where flushes are kept."""
+    """Return the times of a rank's threads in which the tracer held them or nothing was recorded (FLUSH, by begin).
+
+    There are none if the trace counts flushes as computation (`Origin.tracer_times` is False).
+    """
     if not trace.origin.tracer_times:
         return np.zeros(0, FLUSH)
     flushes, unrecorded = trace.extra(TracerTime).flushes(rank), trace.extra(Losses).unrecorded(rank)
@@ -103,15 +113,15 @@ VISIT = np.dtype(
         ("parallel", "<i4"),
     ]
 )
-"""One visit of a thread to a region (index in Trace.region_names).
+"""Visit of a thread to a region (index in Regions.names), from begin to end in ns.
 
-depth is the number of regions around it; parallel the number of threads that it stands for (the last value that the
-program gave; 1: none).
+`depth`: number of regions around it. `parallel`: number of threads that the visit stands for (the last value that the
+program gave; 1: it gave none).
 """
 
 
 def region_visits(trace: Trace, rank: int) -> np.ndarray:
-    """Return all visits of a rank (VISIT), by thread and begin, an outer one before those inside.
+    """Return all visits of a rank's threads to regions (VISIT), by thread and begin, an outer visit before inner ones.
 
     As regions nest, begins and ends of one depth alternate.
     """
@@ -131,7 +141,7 @@ def region_visits(trace: Trace, rank: int) -> np.ndarray:
 
 
 def _say_parallel(visits: np.ndarray, marks: np.ndarray) -> None:
-    """Set the number of threads that visits stand for: a mark belongs to the last begin of its depth before it."""
+    """Set `parallel` of visits: a PARALLEL mark belongs to the visit that its thread is in."""
     said = np.flatnonzero(marks["what"] == Mark.PARALLEL)
     begin = np.flatnonzero(marks["what"] == Mark.BEGIN)
     steps = (marks["what"] == Mark.BEGIN).astype(np.int64) - (marks["what"] == Mark.END)
@@ -144,7 +154,7 @@ def _say_parallel(visits: np.ndarray, marks: np.ndarray) -> None:
 
 
 class _Thread:
-    """One thread, from window to window."""
+    """Sums of one thread, from window to window."""
 
     def __init__(self, number: int, regions: int, lost: np.ndarray, *, alone: bool) -> None:
         self._number, self._alone = number, alone
@@ -159,7 +169,10 @@ class _Thread:
         return rows if self._alone else rows[rows["thread"] == self._number]
 
     def add(self, states: np.ndarray, calls: np.ndarray, marks: np.ndarray) -> np.ndarray:
-        """Sum counts and times of this thread in one window, shape (5, regions)."""
+        """Return the sums of this thread in one window, int64 of shape (5, regions).
+
+        They are visits, time, useful time, time in MPI, and lost time.
+        """
         states, calls, marks = (self._own(rows) for rows in (states, calls, marks))
         for of_state, state in ((self._running, State.RUNNING), (self._tracer, State.TRACER)):
             rows = states[states["state"] == state]
@@ -179,7 +192,7 @@ class _Thread:
         return sums
 
     def _outermost(self, marks: np.ndarray) -> np.ndarray:
-        """Select the begins and ends of regions that are not inside themselves."""
+        """Select the begins and ends of visits that are in no other visit of the same region."""
         if not len(marks):
             return np.zeros(0, MARK)
         marks = marks[np.argsort(marks["number"], kind="stable")]
@@ -195,20 +208,26 @@ class _Thread:
 
 
 class AccumulatedWeights:
-    """The sum of weights of a thread's intervals up to any time of the latest window."""
+    """Sum of the weights of a thread's intervals up to any time of the latest window.
+
+    A weight is for example the length of the interval in ns.
+    """
 
     def __init__(self) -> None:
         self._begin = self._end = self._weight = np.zeros(0, np.int64)
         self._before = 0
 
     def append(self, begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> None:
-        """Append disjoint intervals in order, after all earlier ones; the last one may reach into later windows."""
+        """Append disjoint intervals that are in order and after all earlier ones.
+
+        The last may reach into later windows.
+        """
         self._before += int(self._weight[:-1].sum())
         columns = zip((self._begin, self._end, self._weight), (begin, end, weight), strict=True)
         self._begin, self._end, self._weight = (np.concatenate([old[-1:], new]) for old, new in columns)
 
     def until(self, times: np.ndarray) -> np.ndarray:
-        """Return the weight before each time; an interval that goes on then counts with its share."""
+        """Return the sum of weights before each time (ns). An interval that contains the time counts in proportion."""
         if not len(self._begin):
             return np.zeros(len(times), np.int64)
         sums = np.concatenate([[0], np.cumsum(self._weight)])

@@ -1,4 +1,4 @@
-"""Each node's load, CPU, memory, network and disk in a few numbers."""
+"""Summary of the samples of each node: CPU, load, memory, network and disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class MeanAndMax:
 
 @dataclass(frozen=True)
 class NodeSummary:
-    """Summary of one node from its first sample to its last; None: the node does not report the value."""
+    """Summary of the samples of one node. None: the node does not give the quantity."""
 
     name: str
     samples: int
@@ -29,12 +29,12 @@ class NodeSummary:
     memory_total: int
     missing: tuple[str, ...]
     ended: bool
-    cpu_busy: MeanAndMax | None  # fraction of the time of all CPUs; the largest of one period
-    load: MeanAndMax | None  # runnable processes, mean of the last minute
+    cpu_busy: MeanAndMax | None  # share of the time of all CPUs, 0 to 1; `max` is of one period between samples
+    load: MeanAndMax | None  # load of the last minute: number of runnable processes
     frequency_mhz: MeanAndMax | None
     memory_used: int | None  # maximum in bytes
     swap_used: int | None
-    totals: dict[str, int]  # by name of the counter: bytes and packets from the first sample to the last
+    totals: dict[str, int]  # bytes or packets from the first sample to the last, by quantity
 
 
 TOTALS = (
@@ -48,7 +48,7 @@ TOTALS = (
 
 
 def summarize_nodes(trace: Trace) -> list[NodeSummary]:
-    """Summarize each node that was sampled, in order of nodes; [] where none was."""
+    """Summarize each node that was sampled, in order of nodes. Empty: no node was sampled."""
     return [_summary(samples, trace.nodes.names[samples.node]) for samples in trace.nodes.samples]
 
 
@@ -72,7 +72,7 @@ def _summary(samples: NodeSamples, name: str) -> NodeSummary:
 
 
 def _busy(samples: NodeSamples) -> MeanAndMax | None:
-    """Compute the busy share of a node's CPUs. Each period counts by its length: the last one is shorter."""
+    """Compute the busy share of a node's CPUs, weighted by the length of the periods: the last period is shorter."""
     if BUSY not in samples.quantities or len(samples.time) < 2:
         return None
     shares = samples.cpu_share(BUSY)

@@ -1,4 +1,4 @@
-"""Times in which nothing was recorded, because the user wanted it so or a limit was met."""
+"""Time in which nothing was recorded, because the user switched recording off or a limit was reached."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from analyzer.trace import Leftovers, Losses, SummedCalls, Trace
 
 @dataclass(frozen=True)
 class UnrecordedTime:
-    """Unrecorded time by rank, int64 of shape (ranks,), and numbers of calls."""
+    """Time in which nothing was recorded, int64 ns of shape (ranks,), and numbers of calls that the trace lacks."""
 
-    time_ns: np.ndarray  # sum of the threads
-    shared_ns: np.ndarray  # of the thread that misses least
-    calls: int  # number dropped to keep to a limit
+    time_ns: np.ndarray  # sum over the threads of each rank
+    shared_ns: np.ndarray  # time of the thread of each rank with the least such time
+    calls: int  # number of calls that were dropped to keep to a limit
     partners: int  # number of recorded sends and receives whose other side was not recorded
     summed: int  # number of calls that were not recorded one by one
 
 
 def unrecorded(trace: Trace, team: Team) -> UnrecordedTime:
-    """Sum the time in which the threads of each rank recorded nothing. Collective."""
+    """Sum the time in which the threads of each rank recorded nothing, and count the calls that the trace lacks.
+
+    Collective.
+    """
     losses, summed = trace.extra(Losses), trace.extra(SummedCalls)
     sums = np.zeros((2, trace.size), np.int64)
     for rank in trace.share(team):

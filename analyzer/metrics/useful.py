@@ -1,8 +1,7 @@
-"""Useful time: the time in Paraver's state Running, the base of all efficiencies.
+"""Useful time: the time in Paraver's state Running, on which all efficiencies are based.
 
-docs/computing.md has the definition that all analyses share.
-
-Also CPU bursts, the pieces of computing between MPI calls, and the time that threads of a prediction waited for a CPU.
+docs/computing.md has the definition that all analyses share. Also statistics of bursts, and the time that threads of a
+prediction waited for a CPU.
 """
 
 from __future__ import annotations
@@ -19,44 +18,47 @@ from analyzer.trace import CpuWaits, State, Trace
 
 @dataclass(frozen=True)
 class UsefulTime:
-    """Useful time of each thread, int64 of shape (threads of all ranks,), in order of rank and thread."""
+    """Useful time of each thread, int64 ns of shape (threads of all ranks,), in order of rank and thread."""
 
     rank: np.ndarray
     time_ns: np.ndarray
     tracer_ns: np.ndarray  # time of the tracer after calls (state TRACER)
-    lived_ns: np.ndarray  # from its begin to its end, in all states in which it exists
+    lived_ns: np.ndarray  # time in all states in which the thread exists, not idle or not created
 
     def room_ns(self, runtime_ns: int) -> np.ndarray:
-        """Return the time that each thread had, int64 of the shape of `time_ns`.
+        """Return the time in which each thread could have computed, int64 ns of the shape of `time_ns`.
 
-        This is all the runtime for the first thread of a rank, and the time from begin to end for the others.
+        For the first thread of a rank this is the runtime, for other threads the time that they existed.
         """
         first = np.diff(self.rank, prepend=-1) > 0
         return np.where(first, runtime_ns, np.minimum(self.lived_ns, runtime_ns))
 
     def of_ranks(self, runtime_ns: int) -> np.ndarray:
-        """Return the mean useful time of a thread of each rank, float64 of shape (ranks,).
+        """Return the mean useful time of the threads of each rank, float64 ns of shape (ranks,).
 
-        Each thread counts for the part of the runtime that it lives. So a thread of short life changes the mean by no
-        more than its own life.
+        Each thread counts with weight room_ns / runtime. So a thread that lived for a short time changes the mean
+        little.
         """
         count = np.bincount(self.rank, self.room_ns(runtime_ns)) / max(runtime_ns, 1)
         return np.bincount(self.rank, self.time_ns) / np.maximum(count, 1)
 
     def by_rank(self) -> np.ndarray:
-        """Sum the useful time of the threads of each rank, shape (ranks,)."""
+        """Sum the useful time of the threads of each rank, int64 ns of shape (ranks,)."""
         return self._summed(self.time_ns)
 
     def tracer_by_rank(self) -> np.ndarray:
-        """Sum the tracer's time after calls over the threads of each rank, shape (ranks,)."""
+        """Sum the tracer's time after calls over the threads of each rank, int64 ns of shape (ranks,)."""
         return self._summed(self.tracer_ns)
 
     def lived_by_rank(self) -> np.ndarray:
-        """Sum the lives of the threads of each rank, shape (ranks,)."""
+        """Sum the time that the threads of each rank existed, int64 ns of shape (ranks,)."""
         return self._summed(self.lived_ns)
 
     def least_tracer_by_rank(self) -> np.ndarray:
-        """Return the tracer's time of the thread of each rank that lost least, shape (ranks,)."""
+        """Return the smallest time of the tracer after calls among the threads of each rank, in ns.
+
+        It is int64 of shape (ranks,).
+        """
         least = np.full(int(self.rank.max(initial=-1)) + 1, np.iinfo(np.int64).max)
         np.minimum.at(least, self.rank, self.tracer_ns)
         return least
@@ -68,7 +70,7 @@ class UsefulTime:
 
 
 def useful(trace: Trace, team: Team) -> UsefulTime:
-    """Sum the time in state 1 (Running) of each thread. Collective."""
+    """Sum the time in state Running of each thread. Collective."""
     return add_up(trace, team, UsefulSums(trace))
 
 
@@ -76,7 +78,7 @@ _NOT_THERE = (State.IDLE, State.NOT_CREATED)
 
 
 class UsefulSums(Sums[UsefulTime]):
-    """Sums of state 1 (Running) of each thread.
+    """Sums of the time in state Running of each thread.
 
     In measured runs this is the time outside MPI from the start of the process to its last event, less flushes, the
     tracer's own time and times in which nothing was recorded. In traces of other tools it is what the trace calls
@@ -100,20 +102,20 @@ class UsefulSums(Sums[UsefulTime]):
 
 
 STEPS = 64
-"""Number of classes to a power of two: a percentile is at most 1/64 (1.6 %) too large."""
+"""Number of histogram classes for each power of two. So a percentile is at most 1/64 (1.6 %) too large."""
 PERCENTILES = (5, 25, 50, 75, 95)
 
 
 @dataclass(frozen=True)
 class Bursts:
-    """Statistics of all bursts of all threads."""
+    """Statistics of the lengths of all bursts of all threads."""
 
     count: int
     time_ns: int
     longest_ns: int
-    percentiles_ns: dict[int, int]  # smallest upper bound of a class that this share of the bursts stays below
+    percentiles_ns: dict[int, int]  # percent -> length in ns that this share of the bursts does not exceed
     by_length: tuple[int, ...] = field(default=(), compare=False)
-    """Number of bursts that last from 2^(k-1) ns on, and less than 2^k; k from 0."""
+    """Number of bursts that last at least 2^(k-1) ns and less than 2^k ns, for k from 0."""
 
     @property
     def mean_ns(self) -> float:
@@ -121,15 +123,18 @@ class Bursts:
 
 
 def bursts(trace: Trace, team: Team) -> Bursts:
-    """Compute number, mean and percentiles of the intervals of positive length in state Running. Collective."""
+    """Compute number, mean and percentiles of the lengths of all bursts. Collective.
+
+    A burst is an interval of positive length in state Running.
+    """
     return add_up(trace, team, BurstSums())
 
 
 class BurstSums(Sums[Bursts]):
     """Sums of bursts.
 
-    Percentiles come from a histogram of 64 classes to each power of two, since all lengths need not fit into memory.
-    The 50th is the smallest class bound that half of the bursts do not exceed.
+    Percentiles come from a histogram of 64 classes for each power of two, since not all lengths need fit into memory.
+    The 50th percentile is the smallest upper bound of a class that half of the bursts do not exceed.
     """
 
     def __init__(self) -> None:
@@ -157,21 +162,22 @@ class BurstSums(Sums[Bursts]):
 
 
 def _class(length: np.ndarray) -> np.ndarray:
-    """Return the class of each length: class k * STEPS + s ends at (1 + s / STEPS) * 2^(k - 1)."""
+    """Return the class of each length (ns): class k * STEPS + s ends at (1 + s / STEPS) * 2^(k - 1)."""
     mantissa, exponent = np.frexp(length.astype(np.float64))
     return exponent.astype(np.int64) * STEPS + np.ceil((2 * mantissa - 1) * STEPS).astype(np.int64)
 
 
 def _bound(index: int) -> int:
-    """Return the largest length in a class."""
+    """Return the largest length of a class, ns."""
     exponent, step = divmod(index, STEPS)
     return int((1 + step / STEPS) * 2.0 ** (exponent - 1))
 
 
 def cpu_waits(trace: Trace, team: Team) -> np.ndarray:
-    """Sum the ns that each rank's threads waited for a CPU outside MPI, int64 of shape (ranks,). Collective.
+    """Sum the ns that the threads of each rank waited for a CPU outside MPI, int64 of shape (ranks,). Collective.
 
-    The change of the CPU is included. 0 for measured runs: there waiting between calls is not told from computing.
+    The time for switching the CPU is included. It is 0 for measured runs, whose traces do not distinguish such waiting
+    from computing.
     """
     sums, found = np.zeros(trace.size, np.int64), trace.extra(CpuWaits)
     for rank in trace.share(team):
