@@ -1,4 +1,4 @@
-"""The analysis of the efficiency of a run, and of several runs relative to the smallest."""
+"""The analysis of the efficiency of a run, and of several runs relative to the smallest run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from analyzer.trace.trace import check_computing
 
 @dataclass(frozen=True)
 class Efficiencies(InNotebook):
-    """The efficiencies of one run."""
+    """The efficiencies of one run, of its regions, and what limits them."""
 
     file: str
     ranks: int
@@ -43,31 +43,31 @@ class Efficiencies(InNotebook):
     efficiency: Efficiency
     work: ComputingWork
     duration_ns: int
-    tracer_ns: np.ndarray  # by rank, time that the tracer took of its threads
+    tracer_ns: np.ndarray  # ns that the tracer held the threads of each rank
     regions: list[RegionEfficiency] | None  # None: not asked for
     visits: list[VisitEfficiency] | None
     cpus: CpuSharing = NOT_KNOWN
-    transfer_waits_ns: int | None = None  # for a CPU, at most, of the time that an ideal network saves
-    useful_ns: np.ndarray | None = None  # by rank; None: not known
+    transfer_waits_ns: int | None = None  # part of the saving of an ideal network that may be CPU waits
+    useful_ns: np.ndarray | None = None  # useful time of each rank; None: not known
     chosen: tuple[int, ...] | None = None  # the ranks that were to be read, if not all; the others are missing
-    ideal_by_cpu_time: IdealReplay = UNKNOWN_IDEAL  # where CPU time was recorded; the factors are by the clock
+    ideal_by_cpu_time: IdealReplay = UNKNOWN_IDEAL  # replay with CPU times as bursts, if they were recorded
     lost_at: LostAt = NOWHERE
 
 
 def efficiencies(
     trace: Trace, team: Team, *, eager_limit: int | None = None, by_region: bool = False, region: str | None = None
 ) -> Efficiencies:
-    """Compute the efficiencies of a run. Collective over the team.
+    """Compute the efficiencies of a run. Collective.
 
     Args:
         trace: The trace.
         team: The processes that share the work.
-        eager_limit: Bytes from which a send waits in the ideal replay. None: as `ideal_replay` chooses.
-        by_region: Also compute the efficiencies of all regions.
-        region: Also compute the efficiencies of this region and of each visit of it.
+        eager_limit: Size in bytes from which a send waits in the ideal replay. None: as in `ideal_replay`.
+        by_region: True: also compute the efficiencies of all regions.
+        region: Also compute the efficiencies of this region and of each visit to it.
 
     Raises:
-        TracelibError: It is not known which time is computing.
+        TracelibError: The trace does not say when threads compute.
     """
     check_computing(trace)
     computed, missed = useful(trace, team), unrecorded(trace, team)
@@ -102,18 +102,24 @@ def efficiencies(
 
 @dataclass(frozen=True)
 class ScalingComparison(InNotebook):
-    """Runs relative to the smallest, and their regions and visits of the same name and number."""
+    """Scaling of several runs relative to the smallest run.
+
+    It includes regions of the same name, and visits of the same number.
+    """
 
     runs: Sequence[Efficiencies]
     kind: str | None  # kind of scaling; None: one run
     reference: int  # index of the run that the others are relative to
     wholes: list[Scaling]
-    regions: list[list[Scaling]]  # by run, then by region
+    regions: list[list[Scaling]]  # for each run, one for each of its regions
     visits: list[list[Scaling]]
 
 
 def compare(runs: Sequence[Efficiencies], kind: str | None = None) -> ScalingComparison:
-    """Compare runs. `kind` is STRONG or WEAK; None: as their work says. One run does not scale."""
+    """Compare runs with the smallest run. A single run has no scaling.
+
+    `kind`: STRONG or WEAK; None: as the work of the runs shows.
+    """
     reference = reference_of([run.work for run in runs])
     base = runs[reference]
     kind = kind or kind_of_scaling([run.work for run in runs]) if len(runs) > 1 else None

@@ -1,4 +1,4 @@
-"""The POP efficiencies of the program's regions, and of each visit of one: where in the program time is lost."""
+"""The POP efficiencies of the program's regions, and of each visit of a region: where time is lost."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from analyzer.trace import Mark, Regions, State, Trace
 
 @dataclass(frozen=True)
 class RegionEfficiency:
-    """Efficiencies over the threads that were in a region."""
+    """Efficiencies of one region, over the threads that entered it."""
 
     name: str
-    visits: int  # number of visits of all threads
+    visits: int  # number of visits, all threads together
     threads: int
     efficiency: Efficiency
 
@@ -31,8 +31,9 @@ def region_efficiencies(trace: Trace, team: Team, ideal: IdealReplay = UNKNOWN_I
 
     With T the time of a thread in the region less the tracer's, and U its useful time there: parallel efficiency
     mean(U) / max(T), load balance mean(U) / max(U), communication efficiency max(U) / max(T). All visits count, but a
-    region inside itself once. Threads that never enter the region do not count. In the ideal replay (with its visits)
-    the same times give serialization max(U) / max(T), and transfer = communication / serialization.
+    visit inside a visit of the same region is not counted twice. Threads that never enter the region do not count. In
+    the ideal replay (with its visits) the same times give serialization max(U) / max(T), and transfer = communication /
+    serialization.
     """
     sums = region_sums(trace, team)
     found = []
@@ -49,24 +50,24 @@ def region_efficiencies(trace: Trace, team: Team, ideal: IdealReplay = UNKNOWN_I
 
 @dataclass(frozen=True)
 class VisitEfficiency:
-    """The n-th visits of a region, of all threads that visited it at least n times."""
+    """Efficiencies of the n-th visit to a region, over the threads that visited the region at least n times."""
 
     number: int  # from 1
-    begin_ns: int  # of the first thread
-    end_ns: int  # of the last
+    begin_ns: int  # begin of the visit of the first thread
+    end_ns: int  # end of the visit of the last thread
     threads: int
     efficiency: Efficiency
-    excess_ns: int  # time lost: excess over the typical visit, times its threads; negative: it is shorter
+    excess_ns: int  # (runtime - runtime of the typical visit) x threads
 
 
 def visit_efficiencies(
     trace: Trace, region: str, team: Team, ideal: IdealReplay = UNKNOWN_IDEAL
 ) -> list[VisitEfficiency]:
-    """Compute the efficiencies of each visit of a region, as of a region: of an iteration, if the region is one.
+    """Compute the efficiencies of each visit to a region, as of a region. A region may be one iteration. Collective.
 
-    The n-th visits of all threads belong together. A visit inside another one of the region is part of it. The typical
-    visit is the median by runtime (of an even number the shorter one in the middle). A visit that is longer, because
-    one thread computes longer there or because all do, costs each of its threads the difference. Collective.
+    The n-th visits of all threads belong together. A visit inside another visit of the region is part of that. The
+    typical visit is the median by runtime (the shorter of the two in the middle). A longer visit costs each of its
+    threads the difference, whether one thread or all compute longer in it.
     """
     number = trace.extra(Regions).names.index(region)
     mine = [_visits(trace, rank, number) for rank in trace.share(team)]
@@ -84,13 +85,13 @@ def visit_efficiencies(
 
 
 def typical_ns(visits: Sequence[VisitEfficiency]) -> int:
-    """Return the runtime of the typical visit in ns; 0 without any."""
+    """Return the runtime of the typical visit in ns: the lower median; 0 without any visit."""
     runtimes = sorted(one.efficiency.runtime_ns for one in visits)
     return runtimes[(len(runtimes) - 1) // 2] if runtimes else 0
 
 
 def _by_number(rows: np.ndarray, count: int) -> list[np.ndarray]:
-    """Return the rows of each `number` below count, in their order."""
+    """Return the rows of each `number` from 0 to count - 1, in their order."""
     rows = rows[np.argsort(rows["number"], kind="stable")]
     edges = np.searchsorted(rows["number"], np.arange(count + 1))
     return [rows[first:last] for first, last in pairwise(edges.tolist())]
@@ -100,7 +101,7 @@ _TIMES = np.dtype([("number", "<i8"), ("begin", "<i8"), ("end", "<i8"), ("useful
 
 
 def _visits(trace: Trace, rank: int, region: int) -> np.ndarray:
-    """Find the visits of a rank's threads that are in no other visit of the region (_TIMES, by thread and number)."""
+    """Find the visits of a rank's threads to a region (_TIMES, by thread and number), without visits inside others."""
     marks = trace.extra(Regions).marks(rank)
     marks = marks[(marks["number"] == region + 1) & (marks["what"] <= Mark.END)]
     lost = lost_times(trace, rank)
@@ -120,16 +121,16 @@ def _visits(trace: Trace, rank: int, region: int) -> np.ndarray:
 
 
 def _outermost(marks: np.ndarray) -> np.ndarray:
-    """Return begin, end, begin, end, ... of one thread's visits of a region that are in no other visit of it."""
+    """Return begin, end, begin, end, ... (ns) of one thread's visits to a region, without visits inside others."""
     steps = np.where(marks["what"] == Mark.BEGIN, 1, -1)
     depth = np.cumsum(steps)
     return marks["time"][np.where(steps > 0, depth == 1, depth == 0)]
 
 
 def _until(trace: Trace, rank: int, thread: int, times: np.ndarray) -> np.ndarray:
-    """Compute the useful time of a thread, and the tracer's after its calls, before each of the times.
+    """Return the useful time of a thread and the tracer's time after its calls before each of the times, in ns.
 
-    The times are ascending; the result is int64 of shape (2, times).
+    `times` is ascending; the result is int64 of shape (2, times).
     """
     sums, parts = (
         {State.RUNNING: AccumulatedWeights(), State.TRACER: AccumulatedWeights()},

@@ -1,4 +1,4 @@
-"""The time that ranks had a CPU, waited for one, and slept, as the kernel reported while the run was recorded."""
+"""Time in which ranks had a CPU, waited for one, or slept, as the kernel or a counter reported during the run."""
 
 from __future__ import annotations
 
@@ -22,15 +22,20 @@ from tracelib.schema.procedures import INIT
 
 @dataclass(frozen=True)
 class RankCpuUse:
-    """CPU use of each rank in ns, int64 of shape (ranks,), sum of its threads that call MPI.
+    """CPU use of each rank in ns, int64 of shape (ranks,), sum over the threads that call MPI.
 
-    The fields are the time by the clock in computing and in MPI, the part of it with a CPU, and the part in which the
-    rank could have run and waited for a CPU (delay).
+    Calls that start MPI do not count. All values are 0 for ranks without records. CPU time is limited to the time by
+    the clock. A thread without a CPU waits for a CPU, or sleeps: in MPI until a message comes, outside MPI for a file,
+    a child or a timer. The kernel's run delay distinguishes the two.
 
-    All are 0 for ranks of which nothing was recorded. Calls that start MPI do not count. No time has a CPU for longer
-    than it lasts. Without a CPU a rank waits for one, or sleeps: in MPI until a message comes, outside of it until a
-    file is read, a child ends, or a timer. The kernel's run delay tells which. The delays are None where it was not
-    recorded.
+    Attributes:
+        computing_ns: Time in computing by the clock.
+        computing_cpu_ns: Part of computing_ns with a CPU.
+        mpi_ns: Time in MPI by the clock.
+        mpi_cpu_ns: Part of mpi_ns with a CPU.
+        computing_delay_ns: Part of computing_ns in which threads were ready to run and waited for a CPU. None: not
+            known.
+        mpi_delay_ns: The same part of mpi_ns. None: not known.
     """
 
     computing_ns: np.ndarray
@@ -42,41 +47,47 @@ class RankCpuUse:
 
     @property
     def tells_sleep(self) -> bool:
-        """Return true if sleeping can be told from waiting for a CPU."""
+        """Return true if sleeping can be distinguished from waiting for a CPU: the delays are known."""
         return self.computing_delay_ns is not None
 
     @property
     def computing_without_ns(self) -> np.ndarray:
-        """Return the time that each rank was outside MPI without a CPU."""
+        """Return the ns that each rank was outside MPI without a CPU."""
         return self.computing_ns - self.computing_cpu_ns
 
     @property
     def computing_waits_ns(self) -> np.ndarray:
-        """Return the time that each rank waited for a CPU outside MPI; where sleep is not told from it, at most."""
+        """Return the ns that each rank waited for a CPU outside MPI.
+
+        It is an upper bound, which includes sleep, if the delays are not known.
+        """
         return self.computing_without_ns if self.computing_delay_ns is None else self.computing_delay_ns
 
     @property
     def computing_asleep_ns(self) -> np.ndarray:
-        """Return the time that each rank slept outside MPI, as far as it is known: else 0."""
+        """Return the ns that each rank slept outside MPI. It is 0 if the delays are not known."""
         return self.computing_without_ns - self.computing_waits_ns
 
     @property
     def mpi_without_ns(self) -> np.ndarray:
-        """Return the time that each rank was in MPI without a CPU."""
+        """Return the ns that each rank was in MPI without a CPU."""
         return self.mpi_ns - self.mpi_cpu_ns
 
     @property
     def mpi_waits_ns(self) -> np.ndarray:
-        """Return the time that each rank waited for a CPU in MPI; where sleep is not told from it, at most."""
+        """Return the ns that each rank waited for a CPU in MPI.
+
+        It is an upper bound, which includes sleep, if the delays are not known.
+        """
         return self.mpi_without_ns if self.mpi_delay_ns is None else self.mpi_delay_ns
 
 
 @dataclass(frozen=True)
 class Switches:
-    """Numbers of context switches of the threads of each rank, int64 of shape (ranks,).
+    """Numbers of context switches of all threads of each rank, also of threads without calls; int64 of shape (ranks,).
 
-    Threads without calls count. `voluntary`: the thread gave its CPU up to wait for something. `involuntary`: the
-    kernel gave the CPU to others. 0 for ranks of which that is not known.
+    `voluntary`: the thread gave up its CPU to wait for something. `involuntary`: the kernel gave the CPU to another
+    thread. 0: not known for the rank.
     """
 
     voluntary: np.ndarray
@@ -84,13 +95,20 @@ class Switches:
 
 
 def starts_mpi(procedures: Sequence[str]) -> np.ndarray:
-    """Return a mask of the procedures that start MPI: no counter counts what ranks do in them."""
+    """Return a mask of the procedures that start MPI (MPI_Init, ...). No counter counts what ranks do in them."""
     return np.array([name in INIT for name in procedures], bool)
 
 
 @dataclass(frozen=True)
 class CpuSharing:
-    """Use of CPUs: shared by ranks or by threads of a rank, time with a CPU, context switches (None: not recorded)."""
+    """Use of CPUs in a run. None or empty: not recorded.
+
+    Attributes:
+        sharing: Ranks of a node that share CPUs.
+        use: Time of each rank with and without a CPU.
+        crowds: Ranks whose threads share CPUs.
+        switches: Context switches of each rank.
+    """
 
     sharing: tuple[Sharing, ...] = ()
     use: RankCpuUse | None = None
@@ -98,11 +116,14 @@ class CpuSharing:
     switches: Switches | None = None
 
     def of_transfer_ns(self, efficiency: Efficiency, longest: int) -> int | None:
-        """Return how much of the time that an ideal network would save may be waiting for a CPU; None: not known.
+        """Return how many ns of the time that an ideal network would save may be waiting for a CPU. None: not known.
 
-        `longest` is the rank that computes longest, which the factors describe. On the ideal network it waits for
-        others for ideal runtime - ideal useful time. That part of its time in MPI without a CPU stays, and the rest is
-        saved.
+        Args:
+            efficiency: The efficiencies of the run.
+            longest: The rank that computes longest, which the factors describe.
+
+        On the ideal network this rank waits for others for ideal runtime - ideal useful time. This much of its time in
+        MPI without a CPU remains; the rest is saved.
         """
         runtime, useful = efficiency.ideal.runtime_ns, efficiency.ideal.useful_ns
         if self.use is None or not runtime or useful is None:
@@ -112,16 +133,16 @@ class CpuSharing:
 
 
 NOT_KNOWN = CpuSharing()
-"""The result where nothing is known about CPUs."""
+"""The CpuSharing of a run for which nothing is known about CPUs."""
 
 
 def cpus(trace: Trace, team: Team) -> CpuSharing:
-    """Collect the use of CPUs in a trace. Collective."""
+    """Collect the use of CPUs in a run. Collective."""
     return CpuSharing(sharing(trace), cpu_use(trace, team), crowds_of_threads(trace, team), switches(trace, team))
 
 
 def switches(trace: Trace, team: Team) -> Switches | None:
-    """Count each rank's context switches; None where the kernel did not report them. Collective."""
+    """Count the context switches of each rank. None: the kernel did not report them. Collective."""
     sums = np.zeros((3, trace.size), np.int64)
     for rank in trace.share(team):
         tasks = trace.extra(KernelsCpuUse).tasks(rank)
@@ -132,7 +153,7 @@ def switches(trace: Trace, team: Team) -> Switches | None:
 
 
 def cpu_use(trace: Trace, team: Team) -> RankCpuUse | None:
-    """Sum the CPU use of each rank; None where nothing was recorded. Collective."""
+    """Sum the CPU use of each rank. None: it was not recorded. Collective."""
     kernels = trace.extra(KernelsCpuUse)
     if kernels.is_any_known():
         return _by_kernel(trace, team, kernels)
@@ -140,7 +161,7 @@ def cpu_use(trace: Trace, team: Team) -> RankCpuUse | None:
 
 
 def _by_counter(trace: Trace, team: Team) -> RankCpuUse:
-    """Sum the CPU time that was read at the entry and the exit of calls."""
+    """Sum the CPU use from the CPU time that was read at the entry and exit of calls."""
     sums = np.zeros((4, trace.size), np.int64)
     missing = set(trace.extra(Losses).missing)
     for rank in trace.share(team):
@@ -151,7 +172,7 @@ def _by_counter(trace: Trace, team: Team) -> RankCpuUse:
 
 
 def _of_thread(trace: Trace, rank: int, thread: int) -> np.ndarray:
-    """Compute the four sums of one thread. Polls that fail have no readings."""
+    """Return computing_ns, computing_cpu_ns, mpi_ns and mpi_cpu_ns of one thread. Polls that fail have no readings."""
     column = [counter.name for counter in trace.extra(Counters).known].index(CPU_TIME)
     starts = starts_mpi(trace.procedures)
     overhead_ns = trace.extra(TracerTime).after_call_cpu_ns(rank)
@@ -175,15 +196,15 @@ def _of_thread(trace: Trace, rank: int, thread: int) -> np.ndarray:
 
 
 def _sums(time_ns: np.ndarray, cpu_ns: np.ndarray, counted: np.ndarray) -> tuple[int, int]:
-    """Return the length of some intervals in sum, and the part of it with a CPU."""
+    """Return the length of the counted intervals in sum, and the part of it with a CPU, in ns."""
     time_ns, cpu_ns = time_ns[counted], cpu_ns[counted]
     return int(time_ns.sum()), int(np.clip(cpu_ns, 0, time_ns).sum())
 
 
 def _by_kernel(trace: Trace, team: Team, kernels: KernelsCpuUse) -> RankCpuUse:
-    """Sum the times that threads asked the kernel for after long computations and calls.
+    """Sum the CPU use from what the kernel reported after long bursts and calls.
 
-    In shorter ones threads count as having a CPU.
+    During shorter ones, threads count as having a CPU.
     """
     sums = np.zeros((6, trace.size), np.int64)
     told = True
@@ -198,7 +219,7 @@ def _by_kernel(trace: Trace, team: Team, kernels: KernelsCpuUse) -> RankCpuUse:
 
 
 def _of_rank(trace: Trace, rank: int, rows: np.ndarray) -> np.ndarray:
-    """Return computing, its time off the CPU and its delay; then the same three of MPI."""
+    """Return the time in computing, the part without a CPU and the delay in it, then the same three of MPI, in ns."""
     starts, sums = starts_mpi(trace.procedures), np.zeros(6, np.int64)
     initializing = []
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
@@ -220,7 +241,7 @@ def _of_rank(trace: Trace, rank: int, rows: np.ndarray) -> np.ndarray:
 
 
 def others(trace: Trace, team: Team) -> np.ndarray:
-    """Sum the ns that threads without calls had or wanted a CPU, int64 of shape (ranks,). Collective."""
+    """Sum the ns that threads without calls had or waited for a CPU, int64 of shape (ranks,). Collective."""
     found = np.zeros(trace.size, np.int64)
     for rank in trace.share(team):
         tasks = trace.extra(KernelsCpuUse).tasks(rank)
@@ -230,4 +251,4 @@ def others(trace: Trace, team: Team) -> np.ndarray:
 
 
 _LATE_NS = 1_000_000
-"""Time in ns after a call within which a thread asks the kernel."""
+"""Largest time in ns between a call and the moment when its thread asks the kernel."""

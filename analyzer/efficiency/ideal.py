@@ -1,6 +1,6 @@
-"""The run on an ideal network, replayed: its length when messages and collectives cost nothing.
+"""Replay of a run on an ideal network: its length if messages and collectives took no time.
 
-Also finds the regions of the program in a replay: the time and the computation of each visit.
+Also finds the time and the computation of each visit to a region of the program in a replay.
 """
 
 from __future__ import annotations
@@ -28,11 +28,20 @@ from analyzer.trace.trace import NOT_KNOWN
 from tracelib.schema.procedures import TESTS, WAITS, base_name, is_of_files
 
 REPLAYED_VISIT = np.dtype([("rank", "<i4"), ("region", "<i4"), ("number", "<i8"), ("time", "<i8"), ("useful", "<i8")])
-"""The visit `number` (from 0) by a rank of a region (index in Trace.region_names) that is in no other visit of it."""
+"""Visit of a rank to a region in a replay. Visits inside a visit of the same region are part of it.
+
+`region`: index in Regions.names. `number`: number of the visit for its rank and region, from 0. `time`: length in ns.
+`useful`: computing in it in ns.
+"""
 
 
 def replayed_visits(program: Program, times: np.ndarray | None) -> np.ndarray:
-    """Find all visits of all ranks of a program (REPLAYED_VISIT); its operations took `times` (TIME)."""
+    """Find all visits of all ranks of a replayed program (REPLAYED_VISIT).
+
+    Args:
+        program: The program.
+        times: Times of its operations in the replay (TIME). None: only for a program without visits.
+    """
     times = np.zeros(0, TIME) if times is None else times
     parts = [np.zeros(0, REPLAYED_VISIT)]
     for rank, first, last in zip(program.rank.tolist(), program.offsets[:-1], program.offsets[1:], strict=True):
@@ -56,7 +65,7 @@ def _of_stream(rank: int, ops: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 
 EAGER_LIMIT = 32768
-"""Bytes from which a send waits for its receive: the value behind the published figures of other tools."""
+"""Size in bytes from which a send waits for its receive: the value behind the published figures of other tools."""
 
 
 ADDED_UP = "calls were recorded as sums only, not one by one"
@@ -64,33 +73,36 @@ NOT_RECORDED = "part of the run was not recorded"
 ENDS_EARLY = "the trace ends before the run"
 FEW_RECEIVES = 8
 FEW_OF_MESSAGES = 0.1
-"""Limits, as number and as share of messages, of receives that lack their send.
+"""Limits of the number of receives that lack their send, as a number and as a share of the messages.
 
-Up to the larger limit a replay is one of the run: it treats these receives as not having waited.
+Up to the larger limit, a replay still counts as one of the run: it treats these receives as not having waited.
 """
 
 
 @dataclass(frozen=True)
 class IdealReplay:
-    """The result of an ideal replay; times are None where it could not be made, for the `reason`."""
+    """Result of an ideal replay. Times are None if it could not be made; `reason` then says why."""
 
     runtime_ns: int | None
-    useful_ns: int | None  # sum of the bursts of the rank that computes longest
+    useful_ns: int | None  # computing time of the rank that computes longest
     reason: str = ""
-    visits: np.ndarray = field(default_factory=lambda: np.zeros(0, REPLAYED_VISIT))  # where they were asked for
+    visits: np.ndarray = field(default_factory=lambda: np.zeros(0, REPLAYED_VISIT))  # REPLAYED_VISIT, if requested
     eager_limit: int | None = None  # bytes from which sends waited
-    eager_shown: bool = False  # true if the run shows the limit; it is not the usual or the named one
-    left_over: str = ""  # operations that the replay treats as waiting for nobody, in one line; "": none
+    eager_shown: bool = False  # True: the limit was taken from the run, not from EAGER_LIMIT or the user
+    left_over: str = ""  # line on sends and receives without a partner, which do not wait; "": none
     left_out: tuple[LeftOut, ...] = ()  # calls whose data the network does not move
     ranks: int = 0
 
     @property
     def has_files(self) -> bool:
-        """Return true if the run calls MPI for files. These calls last as long as they did."""
+        """Return true if the run has calls on files. In the replay these calls last as long as in the run."""
         return any(is_of_files(row.procedure) for row in self.left_out)
 
     def restricted(self, visits: np.ndarray) -> IdealReplay:
-        """Restrict the result to some visits: the visits of each rank are added up, and the longest rank counts."""
+        """Return the result for some visits only (REPLAYED_VISIT).
+
+        The visits of each rank are added up. runtime_ns and useful_ns are the largest sums of a rank.
+        """
         if self.reason or not len(visits):
             return replace(UNKNOWN_IDEAL, reason=self.reason)
         sums = np.zeros((2, int(visits["rank"].max()) + 1), np.int64)
@@ -101,7 +113,7 @@ class IdealReplay:
 
 
 UNKNOWN_IDEAL = IdealReplay(None, None)
-"""The result where no replay was asked for."""
+"""The IdealReplay of an analysis that did not request a replay."""
 
 
 def ideal_replay(
@@ -113,21 +125,23 @@ def ideal_replay(
     regions: bool = False,
     cpu_time: bool = False,
 ) -> IdealReplay:
-    """Replay the trace without latency, with infinite bandwidth and no contention: ranks wait only for each other.
+    """Replay a trace without latency, with infinite bandwidth and no contention. Ranks wait only for each other.
 
-    Bursts are as long as they were, so that they add up to the useful time. Calls on files last as long as they did,
-    without their waiting for other ranks. Calls that no operation stands for (neighbourhood collectives) take no time.
-    The team shares the reading and the replay. Its first member alone does what only the simulator can replay, or for
-    which members would have to meet too often. Collective.
+    Collective.
+
+    Bursts last as long as in the run, so that they add up to the useful time. Calls on files last as long as in the
+    run, without their waiting for other ranks. Calls for which there is no operation (neighbourhood collectives) take
+    no time. The team shares the reading and the replay. The first member alone does what only the simulator can replay,
+    and replays in which members would have to exchange data too often.
 
     Args:
         trace: The trace.
         missed: What the run did not record.
         team: The processes that share the work.
-        eager_limit: Bytes from which a send waits. None: EAGER_LIMIT, or more where the run shows that MPI buffered
-            more and could not have ended else.
-        regions: Also find the visits of regions.
-        cpu_time: Bursts are as long as their CPU time, where it was measured.
+        eager_limit: Size in bytes from which a send waits. None: EAGER_LIMIT (32768). If the replay then deadlocks, a
+            larger limit, up to which the run shows that MPI buffered messages.
+        regions: True: also find the visits to regions.
+        cpu_time: True: bursts last as long as their CPU time, where it was measured.
     """
     reason = obstacle(trace, missed)
     if reason:
@@ -163,9 +177,15 @@ def ideal_of_program(
     regions: bool = False,
     by_simulator: bool = False,
 ) -> IdealReplay:
-    """Replay the trace's program, or a part of it, on an ideal network. Collective.
+    """Replay a program, which may be a part of the trace's program, on an ideal network. Collective.
 
-    Only the first member of the team needs the program. `by_simulator`: nothing but the simulator can replay it.
+    Args:
+        trace: The trace.
+        program: The program; only the first member of the team needs it.
+        team: The processes that share the work.
+        eager_limit: Size in bytes from which a send waits; None: as in `ideal_replay`.
+        regions: True: also find the visits to regions.
+        by_simulator: True: only the simulator can replay the program.
     """
     found = None
     if team.rank == 0:
@@ -212,7 +232,10 @@ def _visits(program: Program, times: np.ndarray | None, regions: bool) -> np.nda
 
 
 def obstacle(trace: Trace, missed: UnrecordedTime) -> str:
-    """Return why the factors of a trace are not known from a replay, or not comparable, in one line; "": no reason."""
+    """Return a line that says why a trace cannot be replayed for the efficiencies; "": it can.
+
+    A reason is that the trace is incomplete, or that several threads of a rank communicate.
+    """
     if reason := not_whole(trace, missed):
         return reason
     threaded = [rank for rank in ranks_of_many_callers(trace) if _threads_call(trace, rank, only=_acts(trace))]
@@ -220,7 +243,7 @@ def obstacle(trace: Trace, missed: UnrecordedTime) -> str:
 
 
 def not_whole(trace: Trace, missed: UnrecordedTime) -> str:
-    """Return why a trace does not hold all that a replay needs, in one line; "": nothing is known to lack."""
+    """Return a line that says why a trace lacks something that a replay needs; "": nothing is known to lack."""
     if not trace.origin.has_states:
         return NOT_KNOWN
     unpaired = trace.extra(Leftovers).unpaired()
@@ -232,14 +255,14 @@ def not_whole(trace: Trace, missed: UnrecordedTime) -> str:
 
 
 def ranks_of_many_callers(trace: Trace) -> list[int]:
-    """Return the ranks of which several threads call MPI."""
+    """Return the ranks in which more than one thread calls MPI."""
     return [rank for rank in np.flatnonzero(np.asarray(trace.threads) > 1).tolist() if _threads_call(trace, rank)]
 
 
 def lacking(trace: Trace, missed: UnrecordedTime, *, unpaired: bool = True) -> str:
-    """Name what a trace lacks of the run, in one line; "": nothing is known to lack.
+    """Return a line that says what a trace lacks of the run; "": nothing is known to lack.
 
-    Without `unpaired`, sends and receives without their other side do not count: a few need not matter.
+    `unpaired`: True: sends and receives without a partner count, too. A few of them need not matter.
     """
     if reason := ranks_lacking(trace):
         return reason
@@ -256,16 +279,16 @@ def lacking(trace: Trace, missed: UnrecordedTime, *, unpaired: bool = True) -> s
 
 
 def _acts(trace: Trace) -> np.ndarray:
-    """Find the procedures that a replay does something for, by themselves or by what they complete."""
+    """Return a mask of the procedures for which a replay does something, by themselves or by what they complete."""
     return np.array(
         [plan_of(name)[0] not in (NOTHING, FILE) or base_name(name) in WAITS | TESTS for name in trace.procedures], bool
     )
 
 
 def _threads_call(trace: Trace, rank: int, only: np.ndarray | None = None) -> bool:
-    """Return true if several threads of a rank call MPI: one sequence of operations does not stand for them.
+    """Return true if several threads of a rank call MPI. One sequence of operations cannot stand for them.
 
-    `only`: bool by procedure, the procedures that count. None: all.
+    `only`: bool by procedure: only calls of these count. None: all calls.
     """
     threads: set[int] = set()
     for block in trace.calls(rank):

@@ -1,4 +1,4 @@
-"""The computation of a run compared with that of a smaller run: work, instructions, and their speed."""
+"""Scaling: the computation of a run (work, instructions and their speed) compared with that of a smaller run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STRONG, WEAK = "strong", "weak"
 
 @dataclass(frozen=True)
 class ComputingWork:
-    """The computation of a run."""
+    """Amount and speed of the computation of a run. None: not counted."""
 
     threads: int  # number of threads that could be read
     runtime_ns: float
@@ -30,15 +30,15 @@ class ComputingWork:
 
     @property
     def amount(self) -> float:
-        """Return the amount of work: instructions, else useful time in ns."""
+        """Return the amount of work: the number of instructions or, if they were not counted, the useful time in ns."""
         return self.instructions if self.instructions is not None else self.useful_ns
 
 
 def work(trace: Trace, useful: UsefulTime, efficiency: Efficiency, counts: UsefulCounts) -> ComputingWork:
     """Sum the computation of a run.
 
-    In imported traces what was counted is all there is, as in the published figures of other tools. In measured runs
-    some bursts are not counted (those before MPI_Init at least): they are taken to be like the others.
+    In measured runs some bursts are not counted (at least those before MPI_Init); they are assumed to be like the
+    others. In imported traces the sums are of the counted bursts only, as in the published figures of other tools.
     """
     present = ~np.isin(useful.rank, trace.extra(Losses).missing)
     total = int(useful.time_ns[present].sum())
@@ -54,17 +54,17 @@ def work(trace: Trace, useful: UsefulTime, efficiency: Efficiency, counts: Usefu
 
 
 def work_of_region(threads: int, efficiency: Efficiency) -> ComputingWork:
-    """Return the work of a region or a visit on `threads` threads; its counters are not known."""
+    """Return the work of a region or a visit in which `threads` threads took part. Its counters are not known."""
     useful = round(efficiency.useful_mean_ns * threads)
     return ComputingWork(threads, efficiency.runtime_ns, useful, efficiency.parallel_efficiency, None, None, None)
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """A run relative to the smallest; None where counters or useful time are missing on either side.
+    """Scaling of a run relative to the smallest run. None: counters or useful time are unknown for one of the two.
 
     computation = IPC x instruction x frequency scalability, global = parallel efficiency x computation scalability.
-    With weak scaling the work is to grow with the threads, so work and speedup are relative to their number.
+    With weak scaling the work should grow with the number of threads, so work and speedup are relative to that number.
     """
 
     computation_scalability: float | None
@@ -76,16 +76,19 @@ class Scaling:
 
 
 NO_SCALING = Scaling(None, None, None, None, None, None)
-"""The scaling of a run that is compared with none."""
+"""The Scaling of a run that is not compared with another."""
 
 
 def reference_of(runs: Sequence[ComputingWork]) -> int:
-    """Return the index of the run that the others are compared with: the first of the smallest."""
+    """Return the index of the run with which the others are compared: the first of those with the fewest threads."""
     return min(range(len(runs)), key=lambda k: runs[k].threads)
 
 
 def kind_of_scaling(runs: Sequence[ComputingWork]) -> str:
-    """Return WEAK if the work of the largest run grew with the threads rather than stayed the same, else STRONG."""
+    """Return WEAK if the work of the largest run grew with the number of threads, else STRONG.
+
+    WEAK: log(ratio of work) > 0.5 log(ratio of threads), between the run with most and the run with fewest threads.
+    """
     small, large = min(runs, key=lambda run: run.threads), max(runs, key=lambda run: run.threads)
     both = [run.instructions is not None for run in (small, large)]
     before, after = (small.amount, large.amount) if all(both) else (small.useful_ns, large.useful_ns)
@@ -95,7 +98,7 @@ def kind_of_scaling(runs: Sequence[ComputingWork]) -> str:
 
 
 def scaling(run: ComputingWork, reference: ComputingWork, kind: str) -> Scaling:
-    """Compare a run with another one."""
+    """Compare a run with a reference run. `kind`: STRONG or WEAK."""
     grown = run.threads / reference.threads if kind == WEAK else 1.0
     computation = _quotient(reference.useful_ns * grown, run.useful_ns)
     efficiency = run.parallel_efficiency

@@ -1,7 +1,7 @@
-"""The imbalance of the iterations of a run's main loop: one that moves between ranks, slow iterations, a drift.
+"""The imbalance of the iterations of a run's main loop: moving between ranks, slow iterations, a drift.
 
-All from two tables, int64 of shape (ranks, iterations): the time that each rank computes in each iteration, and when it
-begins it. Costs are run time in ns: all ranks can use it or none.
+All is computed from two tables, int64 of shape (ranks, iterations) in ns: the computing time of each rank in each
+iteration, and the begin of each iteration. Costs are run time in ns: the time that all ranks together could use.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from analyzer.structure.iterations import Iterations
 from analyzer.trace import CallPaths, Trace
 
 LEAST_COST = 0.01
-"""Share of the time of the iterations; what costs less is not reported."""
+"""Problems that cost less than this share of the time of all iterations are not reported."""
 _FEWEST_RANKS, _FEWEST = 2, 5
 _SLOW, _DEVIATIONS = 1.3, 6.0
 """Limits of a slow iteration: its length in typical lengths, and its excess in typical deviations."""
 _MOST_SLOW = 0.25
-"""Share of all iterations; more of them are another kind of iteration, not slow ones."""
+"""If more than this share of all iterations is slow, they are another kind of iteration, not slow ones."""
 _LEAST_APART, _MOST_APART = 4, 200
 """Smallest and largest distance, in iterations, at which regular slow iterations are searched."""
 _SUSPECTS = 8
 """Number of ranks whose own computing is searched for regular slow iterations."""
 _MISSED = 0.2
-"""Share of regular slow iterations in which the rank may not have computed longer.
+"""Share of regular slow iterations in which the rank may fail to compute longer.
 
-With a larger share, every second one of them would do.
+With a larger share, every second of these iterations would satisfy the rule.
 """
 _NOT_SLOW = 0.4
-"""Share of regular slow iterations that may be hidden, where the typical iteration waits as long."""
+"""Share of regular slow iterations that may look like typical ones, because the typical iteration waits as long."""
 _CHANCE = 1e-3
 """Probability that iterations without a rule look regular."""
 _IN_TURN = 0.8
@@ -43,22 +43,22 @@ _BLOCKS, _DRIFT = 5, 0.1
 
 @dataclass(frozen=True)
 class MovingImbalance:
-    """Ranks that take turns to compute longest: the sums of ranks are more even than any iteration is."""
+    """Ranks that take turns in computing longest. So the sums of ranks are more even than any single iteration."""
 
     within: float  # load balance of the typical iteration: sum of means / sum of longest
-    of_sums: float  # of the sums over all iterations
-    cost_ns: int  # upper bound of the time saved if each rank computed its mean in each iteration
-    in_turn: bool  # the longest is the next rank in each iteration
+    of_sums: float  # load balance of the sums over all iterations: mean / largest
+    cost_ns: int  # upper bound of the ns saved if each rank computed its mean in each iteration
+    in_turn: bool  # True: in each iteration the next rank is the one that computes longest
     ranks: int  # number of ranks that compute longest in at least one iteration in 2 * ranks
 
 
 @dataclass(frozen=True)
 class SlowIterations:
-    """Iterations that take longer than the typical one, for the same reason."""
+    """Iterations that take longer than the typical iteration, for one reason."""
 
     numbers: tuple[int, ...]  # from 1
-    every: int  # their distance in iterations; 0: they are not regular
-    rank: int  # the rank that computes longer then than typically; -1: none, the time is lost in MPI or elsewhere
+    every: int  # distance between them in iterations; 0: they are not regular
+    rank: int  # rank that computes longer than typically; -1: none, time is lost elsewhere
     typical_ns: int  # length of the typical iteration
     mean_ns: int  # mean length of these iterations
     cost_ns: int  # sum of their excess over the typical length
@@ -66,18 +66,18 @@ class SlowIterations:
 
 @dataclass(frozen=True)
 class Drift:
-    """A drift: iterations become longer, or shorter, from the first to the last."""
+    """Drift: the iterations become longer, or shorter, throughout the run."""
 
-    first_ns: int  # length in the first fifth of them
+    first_ns: int  # median length in the first fifth of the iterations
     last_ns: int
-    cost_ns: int  # sum of the excess of all iterations over the length in the fastest fifth
-    rank: int  # the rank with most of the added computing; -1: it is not computing
-    everybody: bool  # all compute longer
+    cost_ns: int  # sum of the excess of all iterations over the median of the fastest fifth
+    rank: int  # rank whose computing grew most; -1: computing is not the cause
+    everybody: bool  # True: all ranks compute longer
 
 
 @dataclass(frozen=True)
 class UnevenIterations:
-    """The results on uneven iterations; empty where nothing is uneven."""
+    """Problems that make the iterations of a loop uneven. None or empty: no such problem."""
 
     moving: MovingImbalance | None = None
     slow: tuple[SlowIterations, ...] = ()  # the most expensive first
@@ -85,12 +85,13 @@ class UnevenIterations:
 
 
 def uneven_iterations(edges: np.ndarray, computing: np.ndarray) -> UnevenIterations:
-    """Find what is uneven about iterations.
+    """Find the problems that make iterations uneven.
 
     Args:
-        edges: Begins of the iterations of each rank and the end, int64 (ranks, iterations + 1), ns. Ranks whose edges
-            are -1 do not count.
-        computing: Time that ranks compute in each iteration, int64 (ranks, iterations), ns.
+        edges: Begins of the iterations of each rank and the end of the last, int64 of shape (ranks, iterations + 1),
+            ns.
+            Ranks with edges of -1 do not count.
+        computing: Computing time of ranks in each iteration, int64 of shape (ranks, iterations), ns.
     """
     known = edges[:, 0] >= 0
     edges, computing = edges[known], computing[known]
@@ -146,7 +147,7 @@ def _slow(lengths: np.ndarray, computing: np.ndarray, ranks: np.ndarray) -> list
 def _slow_group(
     found: np.ndarray, lengths: np.ndarray, more: np.ndarray, ranks: np.ndarray, typical: float
 ) -> SlowIterations:
-    """Describe slow iterations with the same reason; `more`: how much longer each rank computes than typically, ns."""
+    """Describe slow iterations with the same reason. `more`: ns that each rank computes longer than typically."""
     excess = lengths[found] - typical
     added = np.median(more[:, found], axis=1)
     rank = int(ranks[added.argmax()]) if added.max() >= np.median(excess) / 2 else -1
@@ -157,20 +158,24 @@ def _slow_group(
 
 
 def _suspects(lengths: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Return the ranks that most often have most to compute in the slowest quarter of the iterations."""
+    """Return the ranks that most often have the largest additional computing in the slowest quarter of iterations."""
     slowest = np.argsort(-lengths, kind="stable")[: max(1, int(_MOST_SLOW * len(lengths)))]
     ranks, often = np.unique(more[:, slowest].argmax(axis=0), return_counts=True)
     return ranks[np.argsort(-often, kind="stable")[:_SUSPECTS]]
 
 
 def _regular(lengths: np.ndarray, more: np.ndarray, typical: float) -> np.ndarray:
-    """Find slow iterations (from 0) at a regular distance; the shortest such distance; empty: none.
+    """Find slow iterations at a regular distance (indices from 0); of several distances, the shortest. Empty: none.
 
-    Nearly all of them are among the slowest, which chance would not produce. Noise may hide each of them, but not all
-    together.
+    Nearly all of them must be among the slowest iterations, which chance would not produce. Noise may hide each of
+    them, but not all together.
 
-    `more`: how much longer suspects compute in each iteration. Where waiting for CPUs hides the rule in the lengths, it
-    may still show in the computing of one rank.
+    Args:
+        lengths: Length of each iteration, ns.
+        more: ns that each suspect rank computes longer than typically, by iteration. Where waiting for CPUs hides the
+            rule in
+            the lengths, it may still show in the computing of one rank.
+        typical: Typical length of an iteration, ns.
     """
     count = len(lengths)
     seen = [(lengths, 0.5, _SLOW * typical), *((row, _MISSED, (_SLOW - 1) * typical) for row in more)]
@@ -189,7 +194,7 @@ def _regular(lengths: np.ndarray, more: np.ndarray, typical: float) -> np.ndarra
 
 
 def _mostly_above(below: np.ndarray, apart: int) -> list[int]:
-    """Return the starts (from 0) of iterations at this distance of which enough may be slow.
+    """Return the first iterations (from 0) from which on enough iterations at this distance may be slow.
 
     A fast test before the quantile, which takes long to compute for all of them.
     """
@@ -201,14 +206,14 @@ def _mostly_above(below: np.ndarray, apart: int) -> list[int]:
 
 
 def _from_the_longest(row: np.ndarray) -> np.ndarray:
-    """Return the place of each iteration in the order from the longest, from 0."""
+    """Return the position of each iteration in the order from the longest to the shortest, from 0."""
     order = np.empty(len(row), np.int64)
     order[np.argsort(-row, kind="stable")] = np.arange(len(row))
     return order
 
 
 def _drift(lengths: np.ndarray, computing: np.ndarray, ranks: np.ndarray) -> Drift | None:
-    """Find a drift: the medians of five equal stretches of the run rise, or fall, all the way."""
+    """Find a drift: the median lengths of five equal stretches of the run only rise, or only fall, by 10 % or more."""
     if len(lengths) < 2 * _BLOCKS:
         return None
     cuts = np.linspace(0, len(lengths), _BLOCKS + 1).astype(int)
@@ -226,9 +231,11 @@ def _drift(lengths: np.ndarray, computing: np.ndarray, ranks: np.ndarray) -> Dri
 
 
 def _chance(places: np.ndarray, count: int) -> float:
-    """Compute the probability that, without a rule, all but a fifth of some iterations are among the slowest.
+    """Return the probability that, without a rule, all but a fifth of some iterations are among the slowest.
 
-    `places` are the places of these iterations in the order from the slowest, from 0, of `count` in all.
+    Args:
+        places: Positions of these iterations in the order from the slowest, from 0.
+        count: Number of all iterations.
     """
     from scipy.stats import hypergeom
 
@@ -241,22 +248,22 @@ def _chance(places: np.ndarray, count: int) -> float:
 
 @dataclass(frozen=True)
 class Imbalance:
-    """The computing of ranks in the iterations of a loop, and what is uneven about it."""
+    """The computing of ranks in the iterations of a loop, and the problems that make it uneven."""
 
     iterations: Iterations
     computing_ns: np.ndarray  # int64 (ranks, iterations), only ranks whose iterations are known
     uneven: UnevenIterations
     pipelines: tuple[Pipeline, ...]
-    place: tuple[str, ...]  # text of the place of each of `pipelines`; empty: not known
+    place: tuple[str, ...]  # text of the place of each pipeline; empty: not known
 
     @property
     def elsewhere_ns(self) -> np.ndarray:
-        """Return the time that each rank does not compute in each iteration: MPI, and time of nobody."""
+        """Return the ns that each rank does not compute in each iteration: MPI, and time that belongs to nobody."""
         return self.iterations.lengths_ns() - self.computing_ns
 
 
 def analyze_imbalance(trace: Trace, team: Team, iterations: Iterations) -> Imbalance:
-    """Analyze the imbalance of a loop. Collective."""
+    """Find what is uneven in the iterations of a loop, and the pipelines of the run. Collective."""
     computing = computing_by_iteration(trace, team, iterations.edges)
     found = pipelines(trace, team)
     places = trace.extra(CallPaths).named() if any(one.place for one in found) else None

@@ -11,19 +11,26 @@ from analyzer.trace import UNKNOWN, Counters, State, Trace
 
 
 def computing_by_iteration(trace: Trace, team: Team, edges: np.ndarray) -> np.ndarray:
-    """Sum the time in state Running, int64 of shape (ranks, iterations), the threads of a rank together. Collective.
+    """Sum the time in state Running of each rank in each iteration, in ns. Collective.
 
-    Iteration k of rank r is [edges[r, k], edges[r, k + 1]) in ns. `edges` is int64 (ranks, iterations + 1), ascending
-    in each row. A row of -1 is a rank whose iterations are not known; it has 0.
+    Args:
+        trace: The trace.
+        team: The processes that share the work.
+        edges: Bounds of the iterations in ns, int64 of shape (ranks, iterations + 1), ascending in each row: iteration
+            k of
+            rank r is [edges[r, k], edges[r, k + 1]). A row of -1: the iterations of the rank are not known.
+
+    Returns:
+        int64 of shape (ranks, iterations), the threads of a rank added up; 0 where iterations are not known.
     """
     return add_up(trace, team, _Computing(edges))
 
 
 class _Computing(Sums[np.ndarray]):
-    """Sums of the intervals of Running by iteration.
+    """Sums of intervals in state Running by iteration.
 
-    The edges of all ranks are one ascending row, each rank's behind the edges of the ranks before. So one search finds
-    the iterations of intervals of any ranks.
+    The edges of all ranks form one ascending array, in which each rank has its own range of numbers. So one search
+    finds the iterations of intervals of any ranks.
     """
 
     def __init__(self, edges: np.ndarray) -> None:
@@ -45,7 +52,7 @@ class _Computing(Sums[np.ndarray]):
         self._share_out(begin.compress(begin < end), end.compress(begin < end))
 
     def _share_out(self, begin: np.ndarray, end: np.ndarray) -> None:
-        """Add intervals that lie within the edges of one rank."""
+        """Add intervals that lie between the first and the last edge of one rank."""
         first = np.searchsorted(self._edges, begin, "right") - 1
         last = np.searchsorted(self._edges, end, "left") - 1
         np.add.at(self._sums, first, np.minimum(end, self._edges[first + 1]) - begin)
@@ -61,9 +68,15 @@ class _Computing(Sums[np.ndarray]):
 
 
 def counter_by_iteration(trace: Trace, team: Team, edges: np.ndarray, name: str) -> np.ndarray:
-    """Sum a counter in computing, int64 of shape (ranks, iterations). Collective.
+    """Sum a counter in computing, for each rank and iteration: int64 of shape (ranks, iterations). Collective.
 
-    `edges` is as in computing_by_iteration. A burst belongs to the iteration in which it ends.
+    A burst counts in the iteration in which it ends.
+
+    Args:
+        trace: The trace.
+        team: The processes that share the work.
+        edges: Bounds of the iterations, as in `computing_by_iteration`.
+        name: Name of the counter.
 
     Raises:
         ValueError: The trace has no such counter.

@@ -1,7 +1,8 @@
-"""Pipelines, or wavefronts: ranks that compute one after the other, because each needs the result of the one before.
+"""Pipelines, or wavefronts: ranks that compute one after the other, because each needs the result of the previous rank.
 
-Each rank then waits for its neighbour in the same call of the program, and the longer, the more ranks are before it.
-That tells it from a rank that is late: all ranks that wait for it, directly or by way of others, wait the same time.
+Each rank waits for its neighbour in the same call of the program, and waits longer the more ranks are before it. This
+distinguishes a pipeline from a late rank: all ranks that wait for a late rank, directly or through others, wait the
+same time.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from analyzer.waits.wait_states import NOT_FOR_MESSAGES, WaitSearch, find_wait_s
 from tracelib.schema.procedures import base_name
 
 _LEAST_SHARE = 0.25
-"""Smallest share of a rank's waiting in a call that it waits for each rank that it depends on."""
+"""A rank depends on another one if it waits for it at least this share of its waiting in a call."""
 _FEWEST = 3
 _GROWTH = 0.5
-"""Smallest growth of waiting: the n-th rank waits at least n times this times the wait of the first that waits."""
+"""The n-th rank must wait at least n times this factor times the wait of the first rank that waits."""
 
 _COLUMNS = ["rank", "cause", "call", "place", "tag"]
 _WAITED = np.dtype([(name, "<i8") for name in (*_COLUMNS, "time")])
-"""Waits of a rank for another one. `tag` is that of the messages where the place is not known, 0 where it is.
+"""Waiting of a rank for another rank (`cause`) in one call, `time` in ns. `tag`: tag of the messages + 1; 0: unused.
 
-Waits that belong together mostly have one tag.
+The tag replaces the place where that is not known, since waits that belong together mostly have one tag.
 """
 
 
@@ -39,14 +40,14 @@ class Pipeline:
 
     procedure: str
     place: int  # number in CallPaths.named(); 0: not known
-    ranks: tuple[int, ...]  # from those that wait for none to those that wait longest; by depth, then by number
-    depth: int  # number of ranks that wait in a chain, one for the other
-    last_ns: int  # waiting of those that wait longest: the run takes this much longer
-    cost_ns: int  # waiting of all ranks in it
+    ranks: tuple[int, ...]  # by position in the chain, first the ranks that wait for none, then by number
+    depth: int  # number of ranks of the longest chain that wait
+    last_ns: int  # waiting at the end of the chain, by which the run takes longer
+    cost_ns: int  # waiting of all ranks of the pipeline
 
 
 def pipelines(trace: Trace, team: Team) -> tuple[Pipeline, ...]:
-    """Find the pipelines of a run, the most expensive first. Collective."""
+    """Find the pipelines of a run, the one with most waiting first. Collective."""
     rows = _summed(trace, team)
     of_call = rows[["call", "place", "tag"]]
     found = []
@@ -58,9 +59,14 @@ def pipelines(trace: Trace, team: Team) -> tuple[Pipeline, ...]:
 
 
 def chain(waited: np.ndarray) -> tuple[tuple[int, ...], int, int, int] | None:
-    """Find the order of ranks in a pipeline, from their waits (columns rank, cause, time) in one call.
+    """Find the order of ranks in a pipeline.
 
-    Returns the ranks, the depth, the waiting of the last one and of all (ns). None: the waits are not a pipeline.
+    Args:
+        waited: Waits in one call, with the columns rank, cause and time (ns).
+
+    Returns:
+        The ranks in order, the depth, the waiting at the end of the chain and the waiting of all ranks (ns). None: the
+        waits are not a pipeline.
     """
     whole = _by_rank(waited, "rank")
     edges = [
@@ -86,7 +92,10 @@ def _by_rank(waited: np.ndarray, column: str) -> dict[int, int]:
 
 
 def _depths(edges: list[tuple[int, int]]) -> dict[int, int] | None:
-    """Return for each rank the longest way to one that waits for none; None: some wait for each other in a circle."""
+    """Return for each rank the longest way to a rank that waits for none.
+
+    None: some ranks wait for each other in a circle.
+    """
     waits_for: dict[int, list[int]] = defaultdict(list)
     waited_for_by: dict[int, list[int]] = defaultdict(list)
     for rank, cause in edges:
@@ -106,7 +115,7 @@ def _depths(edges: list[tuple[int, int]]) -> dict[int, int] | None:
 
 
 def _summed(trace: Trace, team: Team) -> np.ndarray:
-    """Sum the waiting of each rank for each other one (_WAITED), by call and place, over all members of the team."""
+    """Sum the waiting of each rank for each other rank, by call, place and tag (_WAITED). Collective."""
     sums: dict[tuple[int, ...], int] = defaultdict(int)
     for rows in _waited(trace, team):
         keys, which = np.unique(rows[_COLUMNS], return_inverse=True)
@@ -120,7 +129,7 @@ def _summed(trace: Trace, team: Team) -> np.ndarray:
 
 
 def _waited(trace: Trace, team: Team) -> Iterator[np.ndarray]:
-    """Yield _WAITED rows of all waits for messages of the ranks of this member."""
+    """Yield _WAITED rows of all waits for messages of the ranks that this member reads."""
     search = WaitSearch(trace, team, used=frozenset(map(base_name, trace.procedures)) - NOT_FOR_MESSAGES)
     found = find_wait_states(search)
     paths = trace.extra(CallPaths)
