@@ -1,4 +1,4 @@
-"""Call paths of calls that are identified by rank, thread and time of entry."""
+"""Call paths of calls that are given by rank, thread and time of entry."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _NO_COLUMNS = (np.zeros(0, np.int64),) * 3
 def calls_with_paths(
     trace: Trace, rank: int, begin: int = 0, end: int | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield blocks (CALL) as `Trace.calls`, each with the paths of its calls.
+    """Yield blocks of a rank's calls (CALL) as `Trace.calls`, each with the call paths of its calls.
 
-    Paths are rows of CallPaths.tables (int64; 0: not known).
+    A path is a row of CallPaths.tables (int64; 0: not known).
     """
     calls, paths = trace.calls(rank, begin, end), trace.extra(CallPaths)
     if paths.known:
@@ -28,10 +28,10 @@ def calls_with_paths(
 
 
 class CallsByRank:
-    """Threads, procedures and paths of each rank's calls, in order.
+    """Threads, procedures and call paths of each rank's calls, in order: `calls[rank]` gives three int64 arrays.
 
-    Procedures are indices of Trace.procedures, paths are as `calls_with_paths` has them. Neighbouring ranks that made
-    few calls are read together. The latest group is kept.
+    Procedures are indices in Trace.procedures, paths are rows of CallPaths.tables. Neighbouring ranks with few calls
+    are read together; the last group that was read stays in memory.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -66,15 +66,22 @@ class CallsByRank:
 
 
 def _together(trace: Trace) -> Iterator[range]:
-    """Yield all ranks in groups: neighbours with few calls together."""
+    """Yield all ranks in groups: neighbours with few calls together, other ranks alone."""
     for ranks, bounds in trace.parts(range(trace.size), trace.sizes.part_calls):
         yield from [ranks] if len(bounds) == 2 else (range(rank, rank + 1) for rank in ranks)
 
 
 def paths_of_calls(trace: Trace, rank: int, thread: int, enters: np.ndarray) -> np.ndarray:
-    """Find the paths of one thread's calls, by ascending times of entry (ns).
+    """Return the call paths of one thread's calls.
 
-    Paths are rows of CallPaths.tables (int64; 0: not known, or no call was entered at that time).
+    Args:
+        trace: The trace.
+        rank: World rank.
+        thread: Number of the thread.
+        enters: Times of entry of the calls, ascending, ns.
+
+    Returns:
+        Rows of CallPaths.tables, int64; 0: not known, or no call was entered at that time.
     """
     found = np.zeros(len(enters), np.int64)
     if not trace.extra(CallPaths).known or not len(enters):

@@ -1,7 +1,7 @@
 """Matching of the calls of different ranks that are one collective.
 
-The n-th collective of a communicator is the n-th of each member. Collectives that a rank made while it recorded nothing
-are counted. Nothing is known of the collectives that a member did not record.
+The n-th collective of a communicator consists of the n-th calls of its members. Collectives that a rank made while it
+recorded nothing are counted. A collective that a member did not record is not matched.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from tracelib.schema.procedures import BARRIERS, BLOCKING_COLLECTIVES, PERSISTEN
 
 
 def each_way(trace: Trace, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split the collectives of intercommunicators into two: one for each direction between the groups.
+    """Split each collective of an intercommunicator into two: one for each direction between its groups.
 
-    In each of the two, members of one group give and members of the other take. So no rank waits for its own group. A
-    rank that neither gives nor takes (MPI_PROC_NULL as root) is in neither.
+    In each of the two, members of one group give and members of the other group take. So no rank waits for its own
+    group. A rank that neither gives nor takes (MPI_PROC_NULL as root) is in neither.
 
     Args:
         trace: The trace.
-        rows: MEMBER_CALL.
-        group: Number of each row's collective, ascending.
+        rows: Calls of members (MEMBER_CALL).
+        group: Number of the collective of each row, ascending.
 
     Returns:
-        MEMBER_CALL, and the number of each row's collective, ascending.
+        The calls (MEMBER_CALL), and the new number of the collective of each row, ascending.
     """
     across = np.array([bool(c.remote) for c in trace.communicators], bool)[rows["comm"]]
     if not across.any():
@@ -64,11 +64,14 @@ def _is_remote(trace: Trace, rows: np.ndarray) -> np.ndarray:
 
 
 MOST_WAITING = 1 << 22
-"""Largest number of calls that may wait for the calls of other members. With more calls, something is wrong."""
+"""Largest number of calls that may be kept until the calls of other members are read.
+
+More mean that something is wrong.
+"""
 
 
 class Pattern(Enum):
-    """Dependences in a blocking collective. Ranks depend on each other where data flows, and in a barrier."""
+    """Dependences in a blocking collective: ranks depend on each other where data flows, and in a barrier."""
 
     ALL = "all on all"
     FROM_ROOT = "all on the root"
@@ -81,19 +84,22 @@ PATTERN = {
     for name in sorted(BLOCKING_COLLECTIVES)
     if (value := value_of("dependence", name)) in Pattern.__members__
 }
-"""Pattern by procedure. Other collectives (MPI_Alltoallv, neighbourhood collectives) do not say who sends to whom."""
+"""Pattern of each procedure whose dependences are known.
+
+Other collectives (MPI_Alltoallv, neighbourhood collectives) do not say who sends to whom.
+"""
 
 PATTERNS = tuple(Pattern)
 
 
 def pattern_numbers(trace: Trace) -> np.ndarray:
-    """Return the index in PATTERNS of each procedure (int32); -1: none."""
+    """Return the index in PATTERNS of each procedure of a trace (int32); -1: no known pattern."""
     names = [base_name(p) for p in trace.procedures]
     return np.array([PATTERNS.index(PATTERN[n]) if n in PATTERN else -1 for n in names], np.int32)
 
 
 ANY_PROCEDURE = -2
-"""Stands for persistent collectives, whatever procedure made them."""
+"""Value of `made_by` for persistent collectives made by any procedure."""
 
 MEMBER_CALL = np.dtype(
     [
@@ -109,29 +115,39 @@ MEMBER_CALL = np.dtype(
         ("takes", "?"),
     ]
 )
-"""Call of a collective by a member; `number` counts the blocking collectives of the rank on the communicator."""
+"""Call of a collective by a member.
+
+`number` counts the collectives of this kind of the rank on the communicator, from 0.
+
+`gives`, `takes`: the member hands over data, takes data. `root`: world rank. Times are in ns.
+"""
 
 
 def collectives(trace: Trace, team: Team | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the blocking collectives by windows of time.
+    """Yield the blocking collectives, window by window.
 
-    From the first collective on in which the members' procedures differ, nothing is known about a communicator.
+    If the procedures of the members of a collective differ, this collective and all later ones of the communicator are
+    left out.
 
     Args:
         trace: The trace.
-        team: Members that share the collectives: each member gets some.
+        team: Members that share the collectives: each member gets some. None: this process gets all.
 
-    Returns:
-        MEMBER_CALL of all members, and the number (within the window) of the collective of each row.
+    Yields:
+        Calls of all members (MEMBER_CALL), and the number (within the window) of the collective of each row, ascending.
     """
     yield from CollectiveCalls(trace, team or Team()).by_windows()
 
 
 class CollectiveCalls:
-    """Matcher of the calls of all members of a communicator, over windows of time.
+    """Matcher of the calls of all members of a communicator, window by window.
 
-    By default it matches blocking collectives. `begins`: nonblocking ones. `made_by`: persistent ones that this
-    procedure made (index in Trace.procedures), or any procedure (ANY_PROCEDURE).
+    Args:
+        trace: The trace.
+        team: Members that share the work. None: this process alone.
+        begins: True: match nonblocking collectives. False: match blocking ones.
+        made_by: Match persistent collectives made by this procedure (index in Trace.procedures), or by any procedure
+            (ANY_PROCEDURE). None: do not.
     """
 
     def __init__(
@@ -148,7 +164,7 @@ class CollectiveCalls:
         self._limits = np.zeros(0, np.int64)  # by communicator: number of the first collective that is not known
 
     def by_windows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the collectives as `collectives` does."""
+        """Yield the collectives, window by window, in the form of `collectives`."""
         windows, spill = self._trace.windows(), Spill(MEMBER_CALL)
         for ranks, bounds in self._trace.parts(self._trace.share(self._team), self._trace.sizes.part_calls):
             for begin, end in pairwise(bounds.tolist()):
@@ -159,7 +175,7 @@ class CollectiveCalls:
         spill.close()
 
     def _shared(self, rows: np.ndarray) -> np.ndarray:
-        """Exchange rows so that this member has all rows of its collectives: every n-th collective in a team of n."""
+        """Exchange rows so that this member has all rows of its collectives: in a team of n, every n-th collective."""
         if self._team.size == 1:
             return rows
         of_member = rows["number"] % self._team.size
@@ -167,17 +183,20 @@ class CollectiveCalls:
         return joined(self._team.alltoall(parts), MEMBER_CALL)
 
     def calls_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """Return MEMBER_CALL of some ranks in a window."""
+        """Return the calls of collectives (MEMBER_CALL) that some ranks enter in [begin, end) ns."""
         every = self._calls(ranks, begin, end)
         return self.members(every.where(every.rows["comm"] >= 0))
 
     def _calls(self, ranks: range, begin: int, end: int) -> RankRows:
-        """Return CALL of the calls that count; `comm` is the key by which they are matched."""
+        """Return the calls (CALL) that count. `comm` is the key by which they are matched."""
         every = RankRows.of(ranks, *self._trace.rank_calls(ranks, begin, end))
         return every.where(self._counted[every.rows["call"]])
 
     def members(self, every: RankRows) -> np.ndarray:
-        """Convert the calls (CALL) of some ranks that are collectives with other ranks to MEMBER_CALL, in order."""
+        """Convert the calls (CALL) of some ranks to MEMBER_CALL, in order.
+
+        Calls on communicators with one rank are left out.
+        """
         rank, calls = every.where(self._sizes[every.rows["comm"]] > 1)
         rows = np.zeros(len(calls), MEMBER_CALL)
         for column in ("comm", "call", "enter", "exit", "thread"):
@@ -189,7 +208,10 @@ class CollectiveCalls:
         return rows
 
     def _numbers(self, rank: np.ndarray, calls: np.ndarray) -> np.ndarray:
-        """Return the number of each call of its rank on its communicator. The calls of each rank are in order."""
+        """Return the number of each call among the calls of its rank on its communicator.
+
+        Calls of a rank are in order.
+        """
         key = rank * len(self._sizes) + calls["comm"]
         order = np.argsort(key, kind="stable")
         keys, first, count = np.unique(key[order], return_index=True, return_counts=True)
@@ -205,10 +227,15 @@ class CollectiveCalls:
         return numbers
 
     def groups(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return MEMBER_CALL of the collectives that all members have made by now.
+        """Match calls with all earlier ones, and return the collectives that all members have made by now.
 
-        Also returns the number of each row's collective, ascending. Collectives of intercommunicators are split by
-        `each_way`.
+        Collectives of intercommunicators are split by `each_way`.
+
+        Args:
+            rows: The next calls (MEMBER_CALL).
+
+        Returns:
+            Calls of the members (MEMBER_CALL), and the number of the collective of each row, ascending.
         """
         rows = joined([self._waiting, rows], MEMBER_CALL)
         rows = rows.compress(self._is_known(rows))
@@ -223,17 +250,17 @@ class CollectiveCalls:
         return self._each_way(rows.compress(known), group[known])
 
     def _each_way(self, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Split the collectives of intercommunicators. Each other group of rows is one collective."""
+        """Split the collectives of intercommunicators."""
         return each_way(self._trace, rows, group)
 
     def _is_past(self, rows: np.ndarray, whole: np.ndarray) -> np.ndarray:
-        """Return a mask of rows that all members have passed: a member did not record that collective."""
+        """Return a mask of the rows whose collective cannot be complete any more, since a later one already is."""
         latest = np.full(len(self._sizes), -1)
         np.maximum.at(latest, rows["comm"][whole], rows["number"][whole])
         return rows["number"] < latest[rows["comm"]]
 
     def _find_broken(self, rows: np.ndarray, group: np.ndarray) -> None:
-        """Note the communicators whose members' calls differ, or in which too many calls wait for others."""
+        """Find communicators whose members' calls differ, or with too many incomplete collectives; limit them."""
         other = rows.compress(rows["call"] != rows["call"][np.searchsorted(group, group)])
         parts = self._team.allgather((other[["comm", "number"]], len(self._waiting)))
         for broken, _ in parts:
@@ -249,7 +276,7 @@ class CollectiveCalls:
         np.minimum.at(self._limits, comms, numbers)
 
     def _is_known(self, rows: np.ndarray) -> np.ndarray:
-        """Return a mask of the rows before the first unknown collective of their communicator."""
+        """Return a mask of the rows before the first collective of their communicator that is not known."""
         if not len(self._limits):
             return np.ones(len(rows), bool)
         return rows["number"] < self._limits[rows["comm"]]
@@ -263,11 +290,11 @@ class _Missed:
         self._ranks: dict[int, np.ndarray] = {}
 
     def who(self, ranks: np.ndarray) -> list[int]:
-        """Return the ranks that missed any collective."""
+        """Return the ranks that missed any collective of this kind."""
         return [rank for rank in distinct(ranks).tolist() if len(self._of(rank))]
 
     def before(self, rank: int, comm: int, times: np.ndarray) -> np.ndarray | int:
-        """Return the number of collectives that the rank had missed on a communicator before each of the times."""
+        """Return how many collectives a rank had missed on a communicator before each time (ns)."""
         rows = self._of(rank)
         rows = rows[rows["comm"] == comm] if len(rows) else rows
         if not len(rows):
@@ -286,7 +313,10 @@ class _Missed:
 
 
 def sizes(trace: Trace, communicators: Iterable[Communicator | None]) -> np.ndarray:
-    """Return the number of members of each communicator whose calls we can see; 0: not to be matched, as None."""
+    """Return the number of members of each communicator whose calls the trace has, int64; 0: do not match it.
+
+    None in place of a communicator gives 0.
+    """
     missing = frozenset(trace.extra(Losses).missing)
     return np.array([_present(trace, c, missing) if c else 0 for c in communicators], np.int64)
 
@@ -298,9 +328,10 @@ def _present(trace: Trace, communicator: Communicator, missing: frozenset[int]) 
 
 
 def calls_by_communicator(trace: Trace, rank: int, chosen: np.ndarray) -> Counter[int]:
-    """Count the calls of chosen procedures (bool by procedure) that a rank made, by index of the communicator.
+    """Count the calls of a rank by index of the communicator.
 
-    A Counter, because with thousands of ranks there are far more communicators than one rank uses.
+    `chosen`: bool for each procedure, True if its calls count. A Counter, because with thousands of ranks there are far
+    more communicators than one rank uses.
     """
     made: Counter[int] = Counter()
     for calls in trace.calls(rank):
@@ -310,7 +341,7 @@ def calls_by_communicator(trace: Trace, rank: int, chosen: np.ndarray) -> Counte
 
 
 def _changes(*columns: np.ndarray) -> np.ndarray:
-    """Return a mask of the rows that differ from the row before. The first row differs."""
+    """Return a mask of the rows that differ from the previous row in any column. The first row differs."""
     differs = np.ones(len(columns[0]), bool)
     differs[1:] = False
     for column in columns:
@@ -319,12 +350,12 @@ def _changes(*columns: np.ndarray) -> np.ndarray:
 
 
 def starts(group: np.ndarray) -> np.ndarray:
-    """Return the positions at which groups begin."""
+    """Return the index of the first row of each group. `group`: number of the group of each row, ascending."""
     return np.flatnonzero(_changes(group))
 
 
 def positions(trace: Trace, rows: np.ndarray) -> np.ndarray:
-    """Return the rank of each row (MEMBER_CALL) in its communicator."""
+    """Return the rank of each row (MEMBER_CALL) within its communicator."""
     found = np.zeros(len(rows), np.int64)
     for comm in distinct(rows["comm"]).tolist():
         members = np.array(trace.communicators[comm].members)

@@ -1,7 +1,7 @@
-"""Dependences between ranks: a message's receipt cannot precede its send, nor the exit of a collective others' entries.
+"""Dependences between ranks as points in time: no message is received before it is sent, and collectives likewise.
 
-Dependences come as groups of points. A *source* is the entry of a call that gives something, a *sink* the exit of a
-call that takes it. A sink depends on all sources of other ranks before it in its group.
+Dependences come as groups of points. A *source* is the entry of a call that gives data. A *sink* is the exit of a call
+that takes data. A sink depends on all sources of other ranks that come before it in its group.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from analyzer.parallel import Team
 from analyzer.trace import Trace
 
 POINT = np.dtype([("time", "<i8"), ("rank", "<i4"), ("kind", "<i4")])
-"""Point of a group; `kind`: SINK or 0, and FIRST at the beginning of each group."""
+"""Point of a group of dependences: time in ns, rank. `kind`: SINK or 0 (source), plus FIRST at the begin of a group."""
 
 SINK, FIRST = 1, 2
 
 
 def message_points(trace: Trace) -> Iterator[np.ndarray]:
-    """Yield POINT of all messages between different ranks, by windows: a source, then a sink."""
+    """Yield the points (POINT) of all messages between different ranks, by windows: a source and a sink each."""
     for begin, end in pairwise(trace.windows().tolist()):
         rows = trace.messages(begin, end)
         rows = rows[rows["source"] != rows["destination"]]
@@ -34,7 +34,10 @@ def message_points(trace: Trace) -> Iterator[np.ndarray]:
 
 
 def collective_points(trace: Trace, team: Team | None = None) -> Iterator[np.ndarray]:
-    """Yield POINT of the blocking collectives, by windows. A team shares them: each member gets some."""
+    """Yield the points (POINT) of the blocking collectives, by windows. Collective.
+
+    A team shares the collectives: each member gets some of them.
+    """
     points = _Points(trace)
     for rows, group in collectives(trace, team):
         yield points.of(rows, group)
@@ -48,7 +51,7 @@ class _Points:
         self._patterns = pattern_numbers(trace)
 
     def of(self, rows: np.ndarray, group: np.ndarray) -> np.ndarray:
-        """Return the sources and sinks of each group, in the order in which sinks depend on sources."""
+        """Return the sources and sinks of each collective (POINT). A sink depends on the sources before it."""
         pattern = self._patterns[rows["call"]]
         is_root = rows["rank"] == rows["root"]
         from_root, to_root, prefix = (pattern == PATTERNS.index(p) for p in PATTERNS[1:])

@@ -1,8 +1,8 @@
-"""Epochs of RMA windows: the calls between which each epoch lasts, and the epochs of different ranks that match.
+"""Epochs of RMA windows: the calls that begin and end each epoch, and the epochs of different ranks that match.
 
 An origin's access epoch lasts from MPI_Win_start to MPI_Win_complete. A target's exposure epoch lasts from MPI_Win_post
 to MPI_Win_wait (or to the MPI_Win_test that ended it). Both calls that begin an epoch name a group. In files without
-groups only the targets of the origin's operations are known.
+groups, only the targets of the origin's operations are known.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ EPOCH = np.dtype(
         ("end", "<i8"),  # exit of that call
     ]
 )
-"""Epoch with one partner: epochs with a group have a row for each of its members."""
+"""Epoch or lock with one partner. Times are in ns. An epoch with a group has a row for each member of the group."""
 
 ANY = -1
 
 
 class Step(IntEnum):
-    """Step of an epoch or lock that a call makes; all calls but one-sided operations are named by the table."""
+    """Step of an epoch or lock that a call makes, or a one-sided operation."""
 
     OPERATION = 0
     START = 1
@@ -51,19 +51,19 @@ class Step(IntEnum):
 
 _STEPS = {name: step for step in Step if step for name in with_value("epoch", step.name)}
 SYNCHRONIZES = frozenset(_STEPS)
-"""Procedures that epochs and locks need: without them there are none."""
+"""Procedures that begin and end epochs and locks. A trace without them has none."""
 _EXCLUSIVE = 1  # in `detail` of MPI_Win_lock
 
 _STEP = np.dtype(
     [("enter", "<i8"), ("exit", "<i8"), ("window", "<i4"), ("target", "<i4"), ("thread", "<i4"), ("step", "<i4"),
      ("detail", "<i4"), ("group", "<i4")]
 )  # fmt: skip
-"""Call that begins or ends an epoch or a lock, or a one-sided operation."""
+"""Call that begins or ends an epoch or a lock, or a one-sided operation. Times are in ns."""
 
 
 @dataclass(frozen=True)
 class Epochs:
-    """EPOCH of some ranks: access and exposure epochs, and times in which locks are held."""
+    """Access epochs, exposure epochs, and times in which locks were held, of some ranks (EPOCH)."""
 
     accesses: np.ndarray
     exposures: np.ndarray
@@ -80,12 +80,20 @@ class Epochs:
         )
 
     def matched(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices of access epochs, and of the exposures that belong to them."""
+        """Return the indices of access epochs, and of the exposure epoch that belongs to each."""
         return _matched(self.accesses, self.exposures)
 
 
 def with_windows(calls: np.ndarray, accesses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of the calls (CALL, in any order) that have a row of `accesses` (ACCESS), and those rows."""
+    """Find the calls that accessed an RMA window.
+
+    Args:
+        calls: Calls of one rank (CALL), in any order.
+        accesses: Accesses of the rank (ACCESS).
+
+    Returns:
+        Indices of the calls that have an access, and these accesses.
+    """
     if not len(accesses) or not len(calls):
         return np.zeros(0, np.int64), accesses[:0]
     rows = accesses[np.lexsort((accesses["enter"], accesses["thread"]))]
@@ -101,7 +109,7 @@ def with_windows(calls: np.ndarray, accesses: np.ndarray) -> tuple[np.ndarray, n
 
 
 class EpochReader:
-    """Reader that finds the epochs and locks of ranks."""
+    """Reader of the epochs and locks of ranks."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -112,7 +120,7 @@ class EpochReader:
 
     @property
     def has_any(self) -> bool:
-        """True if the run may make calls of epochs, locks or one-sided operations."""
+        """True if the run may have epochs, locks or one-sided operations."""
         return bool((self._steps >= 0).any()) and self._trace.extra(Objects).has_windows
 
     def of(self, rank: int) -> Epochs:
@@ -131,9 +139,9 @@ class EpochReader:
         return Epochs(*(np.concatenate([np.zeros(0, EPOCH), *parts]) for parts in found))
 
     def _read(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rank's steps in order of entry, and the targets of its operations in access epochs.
+        """Return the rank's steps in order of entry (_STEP), and the targets of its operations in access epochs.
 
-        The targets are int64 rows of window, start (its number on the window) and target.
+        The targets are int64 rows of RMA window, number of the MPI_Win_start on the window, and target.
         """
         started = np.zeros(len(self._trace.extra(Objects).known), np.int64)
         parts, touched = [np.zeros(0, _STEP)], [np.zeros((0, 3), np.int64)]
@@ -145,7 +153,7 @@ class EpochReader:
         return np.concatenate(parts), np.unique(np.concatenate(touched), axis=0)
 
     def _window(self, rank: int, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return _STEP of a window of time: steps that begin or end something, and operations."""
+        """Return the steps that begin or end something, and the operations, of a window of time (both _STEP)."""
         calls = window_calls(self._trace, rank, begin, end)
         calls = calls[self._steps[calls["call"]] >= 0]
         at, accesses = with_windows(calls, gather_blocks(self._trace.extra(Objects).accesses(rank, begin, end), ACCESS))
@@ -162,10 +170,10 @@ class EpochReader:
     def _with_partners(
         self, rank: int, begins: np.ndarray, ends: np.ndarray, first: np.ndarray, targets: np.ndarray | None
     ) -> np.ndarray:
-        """Return EPOCH from begins[first] to `ends`, for each partner.
+        """Return the epochs (EPOCH) from begins[first] to `ends`, a row for each partner.
 
-        Partners are the members of the group, or without a group the targets (start, target) of the operations.
-        Exposures without a group have one row, of any origin.
+        Partners are the members of the group. Without a group they are the targets (start, target) of the operations.
+        An exposure epoch without a group has one row, with partner ANY.
         """
         known = first >= 0
         begins, ends, number = begins[first[known]], ends[known], first[known]
@@ -187,9 +195,9 @@ class EpochReader:
 
 
 def _touched(steps: np.ndarray, operations: np.ndarray, started: np.ndarray) -> np.ndarray:
-    """Return (window, start, target) of the operations in epochs, each once.
+    """Return (RMA window, start, target) of the operations in access epochs, each once.
 
-    `started`: number of access epochs that began before, by window.
+    `started`: number of access epochs that began before this window of time, by RMA window.
     """
     parts = [np.zeros((0, 3), np.int64)]
     for window in np.unique(operations["window"]).tolist():
@@ -202,7 +210,10 @@ def _touched(steps: np.ndarray, operations: np.ndarray, started: np.ndarray) -> 
 
 
 def _open_at(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Find for each end the last begin before it; -1: none. Of several ends of one begin only the last has it."""
+    """Return for each end the last begin before it; -1: none.
+
+    If several ends have the same begin, only the last gets it.
+    """
     at = np.searchsorted(begins["enter"], ends["enter"], "right") - 1
     last = np.append(at[1:] != at[:-1], True) if len(at) else np.zeros(0, bool)
     return np.where(last, at, -1)
@@ -224,7 +235,7 @@ def _of_partner(spans: np.ndarray, partner: int | np.ndarray) -> np.ndarray:
 
 
 def _held(rank: int, locks: np.ndarray, unlocks: np.ndarray) -> np.ndarray:
-    """Return EPOCH of locks: the n-th lock of each target ends with its n-th unlock."""
+    """Return the locks of a rank (EPOCH): the n-th lock of each target ends with its n-th unlock."""
     parts = [np.zeros(0, EPOCH)]
     for target in np.unique(locks["target"]).tolist():
         begins, ends = locks[locks["target"] == target], unlocks[unlocks["target"] == target]
@@ -236,10 +247,11 @@ def _held(rank: int, locks: np.ndarray, unlocks: np.ndarray) -> np.ndarray:
 
 
 def _matched(accesses: np.ndarray, exposures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Match access epochs to exposures by window, origin and target.
+    """Match access epochs to exposure epochs by RMA window, origin and target.
 
-    The n-th epoch belongs to the n-th exposure if there are as many of both. Else each epoch belongs to the next
-    exposure that was not over when the epoch was completed, and that was posted before the epoch was over.
+    If there are as many of both, the n-th access epoch belongs to the n-th exposure epoch. Otherwise each access epoch
+    belongs to the next exposure epoch that had not ended when the access epoch was completed, and that was posted
+    before the access epoch ended.
     """
     parts = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
     order = np.lexsort((accesses["begin"], accesses["partner"], accesses["rank"], accesses["window"]))
@@ -264,7 +276,7 @@ def _matched(accesses: np.ndarray, exposures: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _runs(order: np.ndarray, *columns: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield stretches of sorted rows that are equal in all columns."""
+    """Yield groups of sorted rows that are equal in all columns."""
     new = np.zeros(len(order), bool)
     for column in columns:
         new[1:] |= np.diff(column[order]) != 0
@@ -272,7 +284,10 @@ def _runs(order: np.ndarray, *columns: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _where(columns: Sequence[np.ndarray], *values: int) -> slice:
-    """Return the rows in which columns have these values. Rows are sorted by the columns, the first column first."""
+    """Return the slice of rows in which the columns have these values.
+
+    Rows are sorted by the columns, first column first.
+    """
     low, high = 0, len(columns[0])
     for column, value in zip(columns, values, strict=True):
         low, high = (low + np.searchsorted(column[low:high], [value, value + 1])).tolist()

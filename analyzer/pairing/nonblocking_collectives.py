@@ -1,4 +1,4 @@
-"""Matching of the calls that began and completed one nonblocking collective.
+"""Matching of the calls that began and completed one nonblocking or persistent collective.
 
 Nonblocking collectives are counted apart from blocking ones.
 """
@@ -16,18 +16,19 @@ from tracelib.schema import RequestKind
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, NONBLOCKING_COLLECTIVES, base_name, with_value
 
 PROBABLY_ALL = with_value("dependence", "SOME") & BLOCKING_COLLECTIVES
-"""Collectives for which the data that members exchange is not recorded.
+"""Collectives for which it is not recorded which members exchange data.
 
-Members that waited for the last member probably waited for all.
+A member that waited for the last member probably needed data of all.
 """
 
 
 def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Find the nonblocking collectives of a run. A team shares the reading; each member gets all.
+    """Find the nonblocking collectives of a run. Collective; each member gets all of them.
 
     Returns:
-        MEMBER_CALL of all members, and the number of each row's collective, ascending. `enter` is that of the call that
-        began it, `exit` that of the call that completed it (0: none by the same thread).
+        Calls of all members (MEMBER_CALL), and the number of the collective of each row, ascending. `enter` is the
+        entry of the call that began the collective, `exit` the exit of the call that completed it (0: no call of the
+        same thread).
     """
     team, join = team or Team(), CollectiveCalls(trace, begins=True)
     names = [base_name(p) for p in trace.procedures]
@@ -41,9 +42,9 @@ def nonblocking_collectives(trace: Trace, team: Team | None = None) -> tuple[np.
 
 
 def persistent_collectives(trace: Trace, team: Team | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Find each start of persistent collectives, in the form of `nonblocking_collectives`.
+    """Find the started persistent collectives of a run, in the form of `nonblocking_collectives`. Collective.
 
-    The n-th start on a communicator is one collective. Bytes given and bytes taken are not distinguished.
+    The n-th starts of all members of a communicator are one collective. Bytes given and taken are not distinguished.
     """
     team, join = team or Team(), CollectiveCalls(trace, made_by=ANY_PROCEDURE)
     started, done = [], []
@@ -63,14 +64,14 @@ def _done(part: Part) -> RankRows:
 def _together(
     join: CollectiveCalls, team: Team, calls: RankRows, done: list[RankRows]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Match the calls of all members of the team."""
+    """Match the calls of all ranks, which the members of the team have read, and set their completions."""
     rows = join.members(calls)
     complete(rows, RankRows.joined(done, REQUEST))
     return join.groups(joined(team.allgather(rows), MEMBER_CALL))
 
 
 def _as_calls(started: np.ndarray) -> np.ndarray:
-    """Convert started persistent collectives to CALL of the procedures that made them."""
+    """Convert starts of persistent collectives (REQUEST) to calls (CALL) of the procedures that made them."""
     calls = np.zeros(len(started), CALL)
     for column, other in (("enter", "posted"), ("call", "tag"), ("sent", "bytes"), ("received", "bytes")):
         calls[column] = started[other]
@@ -80,7 +81,12 @@ def _as_calls(started: np.ndarray) -> np.ndarray:
 
 
 def complete(rows: np.ndarray, done: RankRows) -> None:
-    """Set `exit` of the calls (MEMBER_CALL) that began collectives to the times when these were completed."""
+    """Set `exit` of the calls that began collectives to the time at which the collective was completed (0: unknown).
+
+    Args:
+        rows: Calls that began collectives (MEMBER_CALL).
+        done: Completions of collectives (REQUEST).
+    """
     rows["exit"] = 0
     if not len(done.rows):
         return

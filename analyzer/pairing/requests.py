@@ -1,4 +1,4 @@
-"""Search for a request's outcome at the call that posted it, a window of time at a time.
+"""Operations of requests by the call that posted them, window by window.
 
 Source, tag and size of a receive are known when it completes. But they belong to the call that posted it, which may lie
 many windows earlier.
@@ -18,12 +18,15 @@ from analyzer.trace import CALL, REQUEST, Trace
 
 
 def windows_of_rank(trace: Trace, rank: int) -> np.ndarray:
-    """Return windows for work that goes rank by rank: the same number of calls in each, for any number of ranks."""
+    """Return bounds of windows (ns) for work rank by rank, with about the same number of calls in each.
+
+    That number does not depend on the number of ranks.
+    """
     return trace.windows_of(rank, trace.sizes.rank_window_calls)
 
 
 class Choice:
-    """Selection of request rows by kind, in order of posting or of completion."""
+    """Selection of the operations (REQUEST) of some kinds, sorted by the time of posting or of completion."""
 
     def __init__(self, kinds: tuple[int, ...], *, by_completed: bool = False) -> None:
         self.wanted = np.zeros(1 << 16, np.uint8)  # `what` is a u16, and a damaged file may say anything
@@ -31,7 +34,7 @@ class Choice:
         self._by_completed = by_completed
 
     def of(self, rows: np.ndarray, least: int = np.iinfo(np.int64).min) -> np.ndarray:
-        """Select REQUEST rows that were posted at `least` or later; equal rows keep their order."""
+        """Select REQUEST rows that were posted at `least` (ns) or later, and sort them. Equal rows keep their order."""
         rows = np.ascontiguousarray(rows)
         found = np.empty(len(rows), REQUEST)
         count = lib.requests_pick(
@@ -43,9 +46,14 @@ class Choice:
         return found[:count]
 
     def of_each(self, rows: np.ndarray, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Select in each of several parts of REQUEST rows; part k is rows[cuts[k] : cuts[k + 1]].
+        """Select and sort within each of several parts of REQUEST rows.
 
-        Returns the selected rows, one part after the other, and the number of rows of each part.
+        Args:
+            rows: REQUEST rows.
+            cuts: Bounds of the parts: part k is rows[cuts[k] : cuts[k + 1]].
+
+        Returns:
+            The selected rows, part after part, and the number of selected rows of each part.
         """
         rows, found = np.ascontiguousarray(rows), np.empty(len(rows), REQUEST)
         counts, cuts = np.zeros(len(cuts) - 1, np.int64), np.ascontiguousarray(cuts, np.int64)
@@ -60,20 +68,20 @@ class Choice:
 
 @lru_cache(maxsize=16)
 def choice_of(kinds: tuple[int, ...]) -> Choice:
-    """Return the selection of these kinds, which all ranks share."""
+    """Return the selection of these kinds, sorted by posting. It is made once and shared by all ranks."""
     return Choice(kinds)
 
 
 def gather_blocks(blocks, dtype: np.dtype) -> np.ndarray:
-    """Concatenate the blocks of one window."""
+    """Concatenate blocks of rows of type `dtype`, such as the blocks of a window."""
     return joined(list(blocks), dtype)
 
 
 class Posted:
-    """Request rows of one rank by the time when they were *posted*.
+    """Reader of the operations (REQUEST) of one rank by window of the time when they were *posted*.
 
-    Only the rows that were posted in one window and completed in a later one are in memory: their number is the number
-    of requests that the program had open when a window ended.
+    Memory holds only operations that were posted in one window and completed in a later one. Their number is the number
+    of requests that the program had open at the ends of windows.
     """
 
     def __init__(self, trace: Trace, rank: int, windows: np.ndarray, kinds: tuple[int, ...]) -> None:
@@ -89,9 +97,11 @@ class Posted:
         return gather_blocks(self._trace.requests(self._rank, begin, end), REQUEST)
 
     def window(self, index: int, rows: np.ndarray | None = None) -> np.ndarray:
-        """Return rows (REQUEST) posted in [windows[index], windows[index + 1]), in order of posting, then of the file.
+        """Return the operations (REQUEST) posted in window `index`, in order of posting, then of the file.
 
-        `rows`: all rows of the trace in this window, if the caller has them.
+        Args:
+            index: Number of the window.
+            rows: All REQUEST rows that completed in the window, if the caller has them. None: they are read.
         """
         begin, end = self._windows[index : index + 2].tolist()
         first, last = np.searchsorted(self._late["posted"], (begin, end)) if len(self._late) else (0, 0)
@@ -100,7 +110,7 @@ class Posted:
 
 
 def window_calls(trace: Trace, rank: int, begin: int, end: int) -> np.ndarray:
-    """Return all calls (CALL) of a rank that enter in a window."""
+    """Return all calls (CALL) of a rank that enter in [begin, end) ns."""
     return gather_blocks(trace.calls(rank, begin, end), CALL)
 
 
@@ -108,7 +118,10 @@ _KEY = ("rank", "peer", "comm", "tag")
 
 
 class Handed:
-    """Calls that handed over parts of messages: `rows` has the columns of CALL and `rank`."""
+    """Search in the calls that handed over parts of partitioned messages (MPI_Pready and its kin).
+
+    `rows` has the columns of CALL, and `rank`.
+    """
 
     def __init__(self, rows: np.ndarray) -> None:
         self.rows = rows[np.lexsort((rows["enter"], *(rows[column] for column in _KEY)))]
@@ -117,7 +130,7 @@ class Handed:
         return len(self.rows)
 
     def completing(self, messages: np.ndarray) -> np.ndarray:
-        """Find for each message (MESSAGE) the row that handed over its last part before it was received.
+        """Return for each message (MESSAGE) the row of the call that handed over its last part before it was received.
 
         -1: the message is not partitioned.
         """
@@ -127,7 +140,12 @@ class Handed:
         return np.where(begun, at, -1)
 
     def last(self, keys: list[np.ndarray], until: np.ndarray) -> np.ndarray:
-        """Find the last row with these keys (rank, peer, comm, tag) that was entered until a time; -1: none."""
+        """Return the row of the last call with these keys that was entered until a time; -1: none.
+
+        Args:
+            keys: Arrays of rank, peer, comm and tag.
+            until: Times, ns.
+        """
         if not len(self):
             return np.full(len(until), -1)
         columns = [np.concatenate([self.rows[name], key]) for name, key in zip(_KEY, keys, strict=True)]
