@@ -1,4 +1,4 @@
-"""Arrays that need not be in memory: on disk in rows, in sorted runs, or put aside to be read again.
+"""Arrays that need not fit into memory: rows in temporary files, sorted by time or stored under keys.
 
-These modules bound memory, whatever the columns mean. They know numpy and files, but neither traces nor MPI.
+These modules bound memory, whatever the columns mean. They use numpy and files, but know neither traces nor MPI.
 """

@@ -1,4 +1,4 @@
-"""Arrays in temporary files, of which only the parts in use lie in memory."""
+"""Rows in temporary files, mapped so that only the parts in use are in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.parallel import Team
 from analyzer.temporary_files import unnamed_file
 
 PIECE = 1 << 16
-"""Number of rows that are in memory at once when all rows are read in order."""
+"""Number of rows that are in memory at a time when all rows are read in order."""
 
 
 def _no_room(error: OSError) -> TracelibError:
@@ -23,7 +23,10 @@ def _no_room(error: OSError) -> TracelibError:
 
 
 class Rows:
-    """Rows in a file without a name, which vanishes with its last reference. Rows are first appended, then mapped."""
+    """Array of rows in a file without a name. The file vanishes when the last reference to it does.
+
+    Rows are first appended. When the file has been mapped, nothing may be appended any more.
+    """
 
     def __init__(self, dtype: np.dtype) -> None:
         self.dtype, self._count = dtype, 0
@@ -32,7 +35,7 @@ class Rows:
 
     @classmethod
     def zeros(cls, count: int, dtype: np.dtype) -> Rows:
-        """Create `count` rows of zeros. Raises TracelibError if there is no room for them."""
+        """Create `count` rows of zeros of type `dtype`. Raises TracelibError if the disk has no room for them."""
         rows = cls(np.dtype(dtype))
         rows._count = count
         try:
@@ -43,13 +46,13 @@ class Rows:
 
     @classmethod
     def from_array(cls, array: np.ndarray) -> Rows:
-        """Create rows from an array. Raises TracelibError if there is no room for them."""
+        """Create rows from an array. Raises TracelibError if the disk has no room for them."""
         rows = cls(array.dtype)
         rows.append(array)
         return rows
 
     def append(self, rows: np.ndarray) -> None:
-        """Append rows. Raises TracelibError if there is no room for them."""
+        """Append rows. Raises TracelibError if the disk has no room for them."""
         try:
             self._file.write(np.ascontiguousarray(rows, self.dtype).view(np.uint8).data)
             self._file.flush()
@@ -58,12 +61,12 @@ class Rows:
         self._count += len(rows)
 
     def append_all(self, others: Rows | None) -> None:
-        """Append the rows of another file piece by piece. None: nothing to append."""
+        """Append all rows of another file, piece by piece. None: append nothing."""
         for _, rows in others.pieces() if others is not None else ():
             self.append(rows)
 
     def fileno(self) -> int:
-        """Return the descriptor of the file, for another process that appends to it; then call `grew`."""
+        """Return the file's descriptor for another process that appends rows to it. Call `grew` afterwards."""
         return int(self._file.fileno())
 
     def grew(self, count: int) -> None:
@@ -74,7 +77,10 @@ class Rows:
         return self._count
 
     def mapped(self) -> np.ndarray:
-        """Return all rows as an array that maps the file; changes go to the file. Append nothing after this."""
+        """Return all rows as an array that maps the file. Changes to the array go to the file.
+
+        Append nothing after this.
+        """
         if not self._count:
             return np.zeros(0, self.dtype)
         self._map = self._map or mmap.mmap(self._file.fileno(), self._count * self.dtype.itemsize)
@@ -86,7 +92,7 @@ class Rows:
             self._map.madvise(mmap.MADV_DONTNEED)
 
     def pieces(self) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield (number of the first row, rows) of PIECE mapped rows at a time; memory is freed after each piece."""
+        """Yield the index of the first row, and at most PIECE (65536) mapped rows. Memory is freed after each piece."""
         rows = self.mapped()
         for first in range(0, len(rows), PIECE):
             yield first, rows[first : first + PIECE]
@@ -94,7 +100,7 @@ class Rows:
 
 
 def to_first(mine: np.ndarray, team: Team) -> np.ndarray:
-    """Gather the rows of all members in the memory of the first member; the others get no rows. Collective."""
+    """Gather the rows of all members of a team in memory of the first member; the others get no rows. Collective."""
     if team.size == 1:
         return mine
     nothing = mine[:0]
@@ -102,12 +108,16 @@ def to_first(mine: np.ndarray, team: Team) -> np.ndarray:
 
 
 def rows_to_first(mine: Rows, team: Team, change: Callable[[int, np.ndarray], np.ndarray] | None = None) -> Rows:
-    """Gather the rows of all members in a temporary file of the first member; the others get no rows. Collective.
+    """Gather the rows of all members of a team in a temporary file of the first member. Collective.
 
     Args:
         mine: Rows of this member.
         team: The members, who all call this.
-        change: Function of (member, rows) that returns the rows to keep in place of a member's rows.
+        change: Function of (member, rows) that returns the rows to store in place of a member's rows. None: store them
+            unchanged.
+
+    Returns:
+        The rows of all members, member after member, on the first member; no rows on the others.
     """
     if team.size == 1:
         return mine
@@ -118,7 +128,7 @@ def rows_to_first(mine: Rows, team: Team, change: Callable[[int, np.ndarray], np
 
 
 def _in_order(mine: Rows, team: Team) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (member, rows) of all pieces, in order of members."""
+    """Yield the number of a member and a piece of its rows, for all members in order. Collective."""
     counts = team.allgather(sum(1 for _ in mine.pieces()))
     nothing = np.zeros(0, mine.dtype)
     for member, count in enumerate(counts):

@@ -1,8 +1,8 @@
-"""Rows on disk in sorted runs, read back by time: keeps a trace of any length and order in bounded memory.
+"""Rows in temporary files, appended in any order and read by windows of time in bounded memory.
 
-Rows may come in any order. Each run of rows is sorted in memory and written to a temporary file. A window of time
-consists of the slices of the runs that overlap it, merged. A trace that is nearly in order needs one or two runs for a
-window. In any order, each row is read once for each window that holds it.
+Each array of rows that is appended is sorted in memory and written to the file; it is then called a *sorted run*. A
+window of time consists of the slices of the sorted runs that overlap it, merged. If rows come nearly in order, a window
+needs one or two sorted runs. In any order, each row is read once for each window that holds it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,17 @@ from analyzer.errors import TracelibError
 from analyzer.temporary_files import unnamed_file
 
 INDEX_STEP = 4096
-"""Number of rows of a run for which one time is kept in memory, unless a reader asks for another number."""
+"""One time is kept in memory for this number of rows of a sorted run, unless a reader asks for another number."""
 
 
 def sort_rows(rows: np.ndarray, time: str, *objects: str) -> np.ndarray:
-    """Sort rows by time, then by `objects` (at most two columns of small integers), else keep their order."""
+    """Sort rows by time, then by the columns `objects`. Rows that are equal in all of them keep their order.
+
+    Args:
+        rows: The rows.
+        time: Name of the column of the time.
+        objects: Names of at most two columns of integers below 2^31.
+    """
     times = rows[time]
     if (times[1:] < times[:-1]).any():
         rows = rows[np.argsort(times, kind="stable")]
@@ -49,7 +55,10 @@ class RowFile:
         self.rows = 0
 
     def append(self, rows: np.ndarray) -> int:
-        """Write rows at the end and return the number of the first. Raises TracelibError if there is no room."""
+        """Write rows at the end, and return the index of the first of them.
+
+        Raises TracelibError if the disk has no room.
+        """
         first = self.rows
         view = np.ascontiguousarray(rows).view(np.uint8).data
         offset = first * self.dtype.itemsize
@@ -65,7 +74,7 @@ class RowFile:
         return first
 
     def read(self, first: int, count: int, out: np.ndarray) -> None:
-        """Read rows [first, first + count) into `out`."""
+        """Read rows [first, first + count) into the array `out`. Raises TracelibError if the file was cut short."""
         view = out.view(np.uint8).data
         offset = first * self.dtype.itemsize
         while view:
@@ -79,7 +88,7 @@ class RowFile:
 
 
 class _Ends:
-    """First and last time of each run."""
+    """First and last time of each sorted run."""
 
     def __init__(self) -> None:
         self._pairs: list[tuple[int, int]] = []
@@ -89,23 +98,23 @@ class _Ends:
         self._pairs.append((first, last))
 
     def overlapping(self, begin: int, end: int) -> list[int]:
-        """Return the runs whose first and last times allow a time in [begin, end)."""
+        """Return the numbers of the runs that may have a time in [begin, end), by their first and last times."""
         if len(self._table) != len(self._pairs):
             self._table = np.array(self._pairs, np.int64)
         return np.flatnonzero((self._table[:, 0] < end) & (self._table[:, 1] >= begin)).tolist()
 
 
 class SortedRuns:
-    """Rows of one dtype, appended in any order and read by windows of their column `time`."""
+    """Rows of one type, appended in any order, and read by windows of their time."""
 
     def __init__(self, dtype: np.dtype, time: str, *objects: str, step: int = INDEX_STEP) -> None:
-        """Make an empty file of rows.
+        """Create an empty file of rows.
 
         Args:
             dtype: Type of the rows.
-            time: Column of the time (ns).
-            objects: Columns that order rows of the same time.
-            step: Number of rows of a run for which one time is kept in memory.
+            time: Name of the column of the time (ns).
+            objects: Names of columns that order rows of the same time.
+            step: One time is kept in memory for this number of rows of a sorted run.
         """
         self._time, self._objects, self._step = time, objects, step
         self._file = RowFile(dtype)
@@ -118,7 +127,7 @@ class SortedRuns:
         return self._file.rows
 
     def append(self, rows: np.ndarray) -> None:
-        """Append one run of rows, in any order. The array is not kept."""
+        """Append rows, in any order, as one sorted run. The array itself is not kept."""
         if not len(rows):
             return
         rows = sort_rows(rows, self._time)
@@ -128,11 +137,11 @@ class SortedRuns:
         self._place.append((self._file.append(rows), len(rows)))
 
     def sample(self) -> np.ndarray:
-        """Return the times of every `step`-th row of each run, unsorted."""
+        """Return the time of every `step`-th row of each sorted run, not sorted."""
         return np.concatenate([np.zeros(0, np.int64), *self._index])
 
     def _slice(self, run: int, begin: int, end: int) -> tuple[int, int]:
-        """Return first row and number of the rows of a run, in whole index steps, that may lie in [begin, end)."""
+        """Return first row and number of the rows of a sorted run, in whole steps, that may lie in [begin, end)."""
         index = self._index[run]
         first, count = self._place[run]
         low = max(0, int(np.searchsorted(index, begin, "left")) - 1) * self._step
@@ -140,7 +149,7 @@ class SortedRuns:
         return first + low, high - low
 
     def read(self, begin: int, end: int) -> np.ndarray:
-        """Return rows with begin <= time < end, sorted by time, then by objects, else in order of appending."""
+        """Return the rows with begin <= time < end, sorted by time, then by `objects`, then in order of appending."""
         slices = [self._slice(run, begin, end) for run in self._ends.overlapping(begin, end)]
         rows = np.empty(sum(count for _, count in slices), self._file.dtype)
         at = 0
@@ -158,7 +167,10 @@ class SortedRuns:
 
 
 class RankRuns:
-    """Rows that belong to ranks, appended a run at a time and read by rank and window of their column `time`."""
+    """Rows of several ranks, appended array by array, and read by rank and window of their time.
+
+    `time`: name of the column of the time. `size`: number of ranks.
+    """
 
     def __init__(self, dtype: np.dtype, time: str, size: int) -> None:
         self._time, self._size = time, size
@@ -168,7 +180,7 @@ class RankRuns:
         self._ends = _Ends()
 
     def append(self, rows: np.ndarray, ranks: np.ndarray) -> None:
-        """Append one run of rows, in any order, with the rank of each row."""
+        """Append rows, in any order, with the rank of each row."""
         if not len(rows):
             return
         order = np.argsort(ranks, kind="stable")
@@ -178,7 +190,7 @@ class RankRuns:
         self._first.append(self._file.append(rows))
 
     def read(self, rank: int, begin: int, end: int) -> np.ndarray:
-        """Return rows of a rank with begin <= time < end, sorted by time, else in order of appending."""
+        """Return the rows of a rank with begin <= time < end, sorted by time, then in order of appending."""
         parts = []
         for run in self._ends.overlapping(begin, end):
             first, last = self._offsets[run][rank : rank + 2].tolist()

@@ -1,4 +1,4 @@
-"""Records put aside in a temporary file, to be read again in another order than they came."""
+"""Records that are put into a temporary file under keys, to be read again key by key."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from analyzer.errors import TracelibError
 from analyzer.temporary_files import unnamed_file
 
 Extents = dict[Hashable, list[tuple[int, int]]]
-"""Pieces of the file by key: (byte offset, number of records)."""
+"""Pieces of the file by key: byte offset and number of records of each piece."""
 
 
 class Spill:
-    """Records on disk by key: appends arrays, and returns all records of a key in order of appending.
+    """Records in a file under keys. Arrays are appended; all records of a key are returned in order of appending.
 
-    Without a path the file has no name and vanishes with the process, however the process ends.
+    Args:
+        dtype: Type of the records.
+        path: File for the records. None: a file without a name, which vanishes with the process, however that ends.
+        extents: Pieces of an existing file, which is only read. None: a new file.
     """
 
     def __init__(self, dtype: np.dtype, path: Path | None = None, extents: Extents | None = None) -> None:
@@ -33,7 +36,7 @@ class Spill:
             self._file = path.open("w+b" if extents is None else "rb")
 
     def append(self, key: Hashable, records: np.ndarray) -> None:
-        """Put records aside under a key. Raises TracelibError if there is no room for them."""
+        """Append records under a key. Raises TracelibError if the disk has no room for them."""
         if not len(records):
             return
         data = np.ascontiguousarray(records, self.dtype).view(np.uint8).data
@@ -46,7 +49,7 @@ class Spill:
         self._end += data.nbytes
 
     def append_each(self, keys: np.ndarray, records: np.ndarray) -> None:
-        """Put each record aside under its own key (a whole number). Records of one key keep their order."""
+        """Append each record under its own key (a whole number). Records of one key keep their order."""
         if not len(records):
             return
         if (keys == keys[0]).all():
@@ -59,13 +62,13 @@ class Spill:
             self.append(int(keys[first]), records[first:last])
 
     def read(self, key: Hashable) -> np.ndarray:
-        """Return all records of a key."""
+        """Return all records of a key, in order of appending. A key without records gives an empty array."""
         return self._read(self.extents.get(key, ()))
 
     def pieces(self, key: Hashable, most: int) -> Iterator[np.ndarray]:
-        """Yield the records of a key piece by piece; at least one piece.
+        """Yield the records of a key piece by piece; at least one piece, which may be empty.
 
-        A piece has at most `most` records, or is one array that was appended as a whole.
+        A piece has at most `most` records, unless it is a single array that was appended with more.
         """
         taken: list[tuple[int, int]] = []
         held = 0
@@ -89,7 +92,7 @@ class Spill:
         return records
 
     def close(self) -> None:
-        """Write out what was appended, and close the file. Raises TracelibError if there is no room."""
+        """Write out what was appended, and close the file. Raises TracelibError if the disk has no room."""
         try:
             self._file.close()
         except OSError as error:

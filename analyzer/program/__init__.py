@@ -1,5 +1,5 @@
-"""Programs for the simulator: operations of each rank without the times of a network, as they are kept and handed on.
+"""Programs for the simulator: the operations of each rank, without the times of a network.
 
-`operation` is one of them, `program` all of them, `storage` their packed form. `operations` makes them from a trace.
-Imports nothing of the analyzer but its errors.
+Module `operation` defines an operation, `model` a program, `storage` their packed form, and `files` programs in files.
+The package `analyzer.operations` makes programs from traces.
 """

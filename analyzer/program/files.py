@@ -1,6 +1,6 @@
-"""A program in files, so that several processes replay one translation of a trace.
+"""Programs in files, so that several processes replay one translation of a trace.
 
-The operations that the processes of a team have written, each some, brought together in their order.
+Also gathers the operations that the members of a team have translated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPTIONAL = ("priority", "shared_slots")
 
 
 def save_program(program: Program, folder: Path) -> None:
-    """Write a program into a folder. Raises TracelibError where it cannot be written."""
+    """Write a program into a folder. Raises TracelibError if it cannot be written."""
     members = np.array([m for group in program.communicators for m in group], np.int32)
     sizes = np.array([*map(len, program.communicators)], np.int64)
     rest = {name: getattr(program, name) for name in _SMALL} | {"members": members, "sizes": sizes}
@@ -43,9 +43,9 @@ def save_program(program: Program, folder: Path) -> None:
 
 
 def load_program(folder: Path) -> Program:
-    """Load the program in a folder. Its operations stay readable when the folder is removed.
+    """Load the program in a folder. Its operations stay readable after the folder is removed.
 
-    Raises OSError if the folder cannot be seen from here.
+    Raises OSError if the folder cannot be read on this machine.
     """
     with np.load(folder / "rest.npz") as rest:
         cuts = np.cumsum(rest["sizes"])[:-1]
@@ -66,9 +66,15 @@ Found = TypeVar("Found")
 
 
 def gathered(mine: OperationSpill, team: Team, *, everywhere: bool = True) -> OperationSpill:
-    """Gather the operations of all members on each member or (not `everywhere`) on the first one, on others none.
+    """Gather the operations of all members of a team, in order of members. Collective.
 
-    Collective. Raises TracelibError on all members if one has no room for them.
+    Args:
+        mine: Operations of this member.
+        team: The members, who all call this.
+        everywhere: True: each member gets all operations. False: only the first member does, the others get none.
+
+    Raises:
+        TracelibError: A member has no room for them. All members raise it.
     """
     if team.size == 1:
         return mine
@@ -81,7 +87,10 @@ def gathered(mine: OperationSpill, team: Team, *, everywhere: bool = True) -> Op
 
 
 def together(team: Team, work: Callable[[], Found]) -> Found:
-    """Return the result of a member's work. If one member raises a TracelibError, all raise it. Collective."""
+    """Return the result of `work` on this member. If it raises a TracelibError on one member, all raise it.
+
+    Collective.
+    """
     error: TracelibError | None = None
     try:
         found = work()
@@ -94,7 +103,10 @@ def together(team: Team, work: Callable[[], Found]) -> Found:
 
 
 def _copies(mine: PackedOperations, team: Team, *, everywhere: bool) -> list[PackedOperations]:
-    """Return the operations of each member, where they are wanted. A few MB of each are sent at a time."""
+    """Return the operations of each member, where they are wanted. A few MB of each member are sent at a time.
+
+    Collective.
+    """
     rounds = -(-int(mine.blocks[-1]) // IN_MEMORY)
     heads = team.allgather((mine.blocks[:-1], len(mine), rounds))
     copies = [OperationSpill() for _ in heads]

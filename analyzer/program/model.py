@@ -1,8 +1,8 @@
-"""Programs: the ranks' computation and communication, without the times of any network. The simulator's input.
+"""Programs: the computation and communication of ranks, without the times of a network. The simulator's input.
 
 Source: "Dimemas specification", section 1.2 (what a trace must contain).
 
-Also the operations of a program's streams, piece by piece or changed, wherever they are stored.
+Also reads and changes the operations of a program piece by piece, wherever they are stored.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from analyzer.program.storage import OperationSpill, PackedOperations
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Calls of one procedure whose data no network moves, and the time in them, of all ranks.
+    """Calls of one procedure of a trace whose data no network moves, with the time in them, sum over all ranks.
 
-    They are none of the operations, or on files.
+    They have no operation, or are calls on files.
     """
 
     procedure: str
@@ -33,12 +33,26 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Program:
-    """Operations of all threads of an application, stream after stream.
+    """Operations of all threads of an application, thread after thread. The operations of one thread are a *stream*.
 
-    Stream k is the operations offsets[k] to offsets[k+1] of rank[k], thread[k]; it has at most slots[k] requests open.
-    The streams of rank r together have at most shared_slots[r] requests open with Flag.SHARED, which one stream may
-    open and another one close. `factors[b]` multiplies the bursts of operations with block b; negative: such a burst
-    lasts -factor seconds.
+    Attributes:
+        ops: Operations of all streams (OP), as an array or packed.
+        offsets: Stream k is the operations offsets[k] to offsets[k + 1].
+        rank: Rank of each stream.
+        thread: Thread of each stream, within its rank.
+        slots: Largest number of requests that each stream has open.
+        communicators: Ranks of the members of each communicator.
+        ranks: Number of ranks.
+        name: Name of the program.
+        factors: Factor for the bursts of operations of block b. Negative: such a burst lasts -factor seconds.
+        priority: Priority of each rank; smaller is favoured. None: no priorities are given.
+        shared_slots: Largest number of open requests with OperationFlag.SHARED of all streams of a rank together. One
+            stream may open such a request and another one close it. None: there are no such requests.
+        cpu_time: True: bursts are CPU time. False: they are time by the clock.
+        left_out: Calls of the trace whose data no network moves, most time first.
+        buffered: Size in bytes up to which the run shows that sends with OperationFlag.STANDARD do not wait. -1: the
+            run
+            does not show it.
     """
 
     ops: np.ndarray | PackedOperations  # OP
@@ -57,7 +71,7 @@ class Program:
     buffered: int = -1  # bytes up to which Flag.STANDARD does not wait, as the run shows; -1: it is as it says
 
     def most_virtual_threads(self) -> int:
-        """Return the number of virtual threads of the block with the most; 0: no block is parallel."""
+        """Return the largest number of virtual threads of an operation; 0: none is parallel."""
         return virtual_threads(self.ops) if isinstance(self.ops, np.ndarray) else self.ops.virtual_threads
 
     def stream_of(self, rank: int, thread: int) -> int:
@@ -66,26 +80,34 @@ class Program:
         return of_thread[0]
 
     def streams_of(self, rank: int) -> list[int]:
-        """Return indices of the streams of a rank."""
+        """Return the indices of the streams of a rank."""
         order, first = self._by_rank
         return order[first[rank] : first[rank + 1]].tolist()
 
     @cached_property
     def _by_rank(self) -> tuple[np.ndarray, np.ndarray]:
-        """All streams in order of rank, and the position of each rank's first one, then their number."""
+        """Indices of all streams in order of rank, and where each rank's streams begin among them.
+
+        The last element of the second array is the number of streams.
+        """
         order = np.argsort(self.rank, kind="stable")
         return order, np.searchsorted(self.rank[order], np.arange(self.ranks + 1))
 
     def stream(self, index: int) -> slice:
-        """Return the slice of a stream's operations."""
+        """Return the slice of `ops` with the operations of a stream."""
         return slice(int(self.offsets[index]), int(self.offsets[index + 1]))
 
     @classmethod
     def from_streams(
         cls, streams: Sequence[np.ndarray], communicators: Sequence[Sequence[int]] | None = None, **more: Any
     ) -> Program:
-        """Make a program of one thread a rank: streams[r] are the operations (OP) of rank r; communicator 0 is the
-        world."""
+        """Make a program in which each rank has one thread.
+
+        Args:
+            streams: Operations (OP) of each rank.
+            communicators: Ranks of the members of each communicator. None: communicator 0 has all ranks.
+            more: Other attributes of the program.
+        """
         lengths = [len(s) for s in streams]
         ranks = len(streams)
         empty = np.zeros(0, OP)
@@ -103,11 +125,14 @@ class Program:
 
 
 _PIECE = 1 << 14
-"""Operations."""
+"""Number of operations that are read at a time."""
 
 
 def pieces(program: Program, stream: int | None = None) -> Iterator[np.ndarray]:
-    """Yield the operations (OP) of a stream, or of all one after the other, in arrays of limited length."""
+    """Yield operations (OP) in arrays of limited length (2^14 of an array, or as packed operations give them).
+
+    `stream`: only the operations of this stream. None: all operations of the program.
+    """
     everything = slice(0, len(program.ops))
     range_ = everything if stream is None else program.stream(stream)
     if isinstance(program.ops, PackedOperations):
@@ -118,12 +143,17 @@ def pieces(program: Program, stream: int | None = None) -> Iterator[np.ndarray]:
 
 
 def has_ports(program: Program) -> bool:
-    """Return True if the program communicates with other applications."""
+    """Return True if the program exchanges messages with other applications."""
     return any(np.isin(ops["kind"], PORTS).any() for ops in pieces(program))
 
 
 def rewritten(program: Program, change: Callable[[int, np.ndarray], None]) -> Program:
-    """Return the program after `change(stream, operations)` has set fields of the operations (OP) of each stream."""
+    """Return the program with changed operations.
+
+    Args:
+        program: The program.
+        change: Function of (stream, operations) that changes fields of the operations (OP) of one stream in place.
+    """
 
     def change_each(streams: range, ops: np.ndarray, cuts: np.ndarray) -> None:
         for stream, first, last in zip(streams, cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
@@ -133,9 +163,13 @@ def rewritten(program: Program, change: Callable[[int, np.ndarray], None]) -> Pr
 
 
 def rewritten_together(program: Program, change: Callable[[range, np.ndarray, np.ndarray], None]) -> Program:
-    """Return the program after `change(streams, operations, cuts)`, which gets neighbouring streams at once.
+    """Return the program with changed operations, of several streams at a time.
 
-    These have few operations; the operations of streams[k] are operations[cuts[k]:cuts[k + 1]].
+    Args:
+        program: The program.
+        change: Function of (streams, operations, cuts) that changes fields of the operations (OP) of neighbouring
+            streams
+            in place. The operations of streams[k] are operations[cuts[k]:cuts[k + 1]].
     """
     spill = OperationSpill()
     for streams in _neighbours(program):
@@ -149,7 +183,7 @@ def rewritten_together(program: Program, change: Callable[[range, np.ndarray, np
 
 
 def _neighbours(program: Program) -> Iterator[range]:
-    """Yield all streams: as many with few operations as a piece holds, others alone."""
+    """Yield all streams in ranges: neighbours with at most _PIECE (2^14) operations in all, longer streams alone."""
     ends, first = program.offsets[1:], 0
     while first < len(ends):
         last = int(np.searchsorted(ends, program.offsets[first] + _PIECE, side="right"))

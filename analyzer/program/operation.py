@@ -1,4 +1,4 @@
-"""One thing that a rank of a program does, without the time of any network: a burst, and what follows it.
+"""Operation of a program: a burst, and the call that follows it, without the time of any network.
 
 Source: "Dimemas specification", section 1.2 (what a trace must contain).
 """
@@ -14,7 +14,10 @@ from tracelib.schema.procedures import TABLE
 
 
 def dtype_of(struct: str) -> np.dtype:
-    """Return the numpy dtype of a struct of the simulator's header, which is its one definition."""
+    """Return the numpy dtype of a struct of the simulator's header. `struct`: name of the struct, such as "op".
+
+    The header is the only definition of these structs.
+    """
     kind = ffi.typeof(f"struct {struct}")
     fields = kind.fields or ()
     names = [name for name, _ in fields]
@@ -29,11 +32,11 @@ def _letter(ctype: str) -> str:
 
 
 OP = dtype_of("op")
-"""One operation: a burst of `burst` ns, then what `kind` says; see csrc/replay/replay.h."""
+"""One operation: a burst of `burst` ns, then an action of a `kind`; see csrc/replay/replay.h for the columns."""
 
 
 class OperationKind(IntEnum):
-    """`kind` of an OP."""
+    """Values of `kind` in OP: the action after the burst."""
 
     NONE = lib.OP_NONE
     SEND = lib.OP_SEND
@@ -58,7 +61,7 @@ class OperationKind(IntEnum):
 
 
 class FileAccess(IntEnum):
-    """`tag` of a FILE."""
+    """Values of `tag` in operations of kind FILE: what is done with the file."""
 
     LOCAL = lib.FILE_LOCAL
     READ = lib.FILE_READ
@@ -70,14 +73,14 @@ class FileAccess(IntEnum):
 
 
 COLLECTIVE_NAMES = TABLE.dimemas_collectives
-"""By their number in a Dimemas trace, the `tag` of a COLLECTIVE."""
+"""Names of the collectives, in the order of their numbers in a Dimemas trace. `tag` of a COLLECTIVE is this number."""
 
 PORTS = (OperationKind.PORT_SEND, OperationKind.PORT_RECV)
-"""Messages to and from other applications; `comm` is the number of theirs."""
+"""Kinds of messages to and from other applications. Their `comm` is the number of the other application."""
 
 
 class OperationFlag(IntFlag):
-    """`flags` of an OP."""
+    """Bits of `flags` in OP."""
 
     FIRST = lib.OP_FIRST
     OF_COLLECTIVE = lib.OP_OF_COLLECTIVE
@@ -97,12 +100,15 @@ def between_calls(ops: np.ndarray) -> np.ndarray:
 
 
 def virtual_threads(ops: np.ndarray) -> int:
-    """Return the number of virtual threads of the operation (OP) with the most; 0: none is parallel."""
+    """Return the largest number of virtual threads of an operation (OP); 0: none is parallel."""
     return int(ops["other"][ops["kind"] == OperationKind.PARALLEL].max(initial=0))
 
 
 def operations(*rows: tuple | dict) -> np.ndarray:
-    """Make OP from dicts of their columns; columns that are not given are 0, peer and request -1."""
+    """Make operations (OP) from dicts of their columns.
+
+    Columns that are not given are 0; peer and request are then -1.
+    """
     found = np.zeros(len(rows), OP)
     found["peer"] = found["request"] = -1
     for k, row in enumerate(rows):

@@ -1,5 +1,4 @@
-"""Operations kept one after the other in their packed form: in memory as long as they are few, else in a temporary
-file."""
+"""Operations (OP) in packed form, one after the other: in memory up to 4 MiB, otherwise in a temporary file."""
 
 from __future__ import annotations
 
@@ -17,23 +16,26 @@ from analyzer.program.operation import OP
 from analyzer.temporary_files import unnamed_file
 
 IN_MEMORY = 1 << 22
-"""Bytes; more of them are kept in a temporary file."""
+"""Number of bytes of packed operations above which they go to a temporary file."""
 UNPACKED = 1 << 16
-"""Operations; no more of them are an array."""
+"""Largest number of operations that are returned as an array; more stay packed."""
 
 _BLOCK, _MOST = lib.PACK_BLOCK, lib.PACK_MOST
 _AT_ONCE = 16 * _BLOCK
-"""Operations packed, or unpacked by an iterator, at a time."""
+"""Number of operations that are packed, or unpacked by an iterator, at a time."""
 _WRITTEN_AT_ONCE = 1 << 20
-"""Bytes."""
+"""Number of bytes that are written to a temporary file at a time."""
 
 
 class PackedOperations:
-    """OP one after the other, packed (csrc/replay/packed/format.h); single ones and slices are unpacked on access.
+    """Sequence of operations (OP) in packed form (csrc/replay/packed/format.h). An index or a slice unpacks operations.
 
-    They lie in memory, with lib.PACK_MOST bytes behind them, or in an open file. `blocks` is the byte at which each
-    block of lib.PACK_BLOCK operations begins, and after the last one the number of bytes. No operation names more than
-    `places` of a dictionary.
+    Args:
+        where: Packed bytes (uint8), with lib.PACK_MOST more bytes at the end; or an open file with them.
+        blocks: Byte at which each block of lib.PACK_BLOCK operations begins, and at the end the number of bytes; int64.
+        count: Number of operations.
+        virtual_threads: Largest number of virtual threads of an operation; 0: none is parallel.
+        places: Number of entries of the packer's dictionary that operations may refer to, at most.
     """
 
     def __init__(
@@ -53,9 +55,9 @@ class PackedOperations:
     @overload
     def __getitem__(self, where: slice) -> np.ndarray: ...
     def __getitem__(self, where: Any) -> Any:
-        """Return one operation, or an array of the operations of a slice, which has no step.
+        """Return one operation, or an array with the operations of a slice without a step.
 
-        Raises TracelibError if they can no longer be read.
+        Raises TracelibError if the file can no longer be read.
         """
         if isinstance(where, slice):
             first, last, _ = where.indices(len(self))
@@ -64,20 +66,20 @@ class PackedOperations:
         return self._unpacked(first, first + 1)[0]
 
     def pieces(self, first: int = 0, last: int | None = None) -> Iterator[np.ndarray]:
-        """Yield the operations of a range in arrays of limited length."""
+        """Yield the operations [first, last) in arrays of limited length. `last` None: up to the end."""
         stop = len(self) if last is None else last
         cuts = range(first // _AT_ONCE * _AT_ONCE + _AT_ONCE, stop, _AT_ONCE)
         for begin, end in pairwise((first, *cuts, stop)) if stop > first else ():
             yield self._unpacked(begin, end)
 
     def parts(self) -> Iterator[memoryview]:
-        """Yield all bytes in order."""
+        """Yield all packed bytes in order, at most IN_MEMORY (4 MiB) at a time."""
         cuts = range(0, int(self.blocks[-1]), IN_MEMORY)
         for begin, end in pairwise((*cuts, int(self.blocks[-1]))):
             yield self._read(begin, end)[: end - begin].data
 
     def _read(self, first: int, last: int) -> np.ndarray:
-        """Return bytes [first, last) (uint8), and room for the bytes that the kernel reads behind them."""
+        """Return the bytes [first, last) (uint8), followed by the bytes that the kernel may read behind them."""
         if self.memory is not None:
             return self.memory[first : last + _MOST]
         found = np.zeros(last - first + _MOST, np.uint8)
@@ -100,12 +102,12 @@ class PackedOperations:
 
 
 def unreadable() -> TracelibError:
-    """Make the error for a temporary file that is gone, or shorter than it was."""
+    """Return the error for a temporary file that is gone, or shorter than it was."""
     return TracelibError("a temporary file can no longer be read", "is the file system of TMPDIR still there?")
 
 
 class SpillMark(NamedTuple):
-    """A place in a spill, and its packer as it was there."""
+    """Position in an OperationSpill to which it can return, with the state of its packer there."""
 
     packer: Any
     operations: int
@@ -114,7 +116,10 @@ class SpillMark(NamedTuple):
 
 
 class OperationSpill:
-    """Store of OP in order of appending. The file has no name and vanishes with the result of `operations`."""
+    """Store of operations (OP), packed in order of appending: in memory, or if there are many in a temporary file.
+
+    The file has no name, and vanishes with the result of `operations`.
+    """
 
     def __init__(self) -> None:
         self._packer = ffi.gc(lib.packer_new(), lib.packer_free)
@@ -126,23 +131,32 @@ class OperationSpill:
         self._file: BinaryIO | None = None
 
     def append(self, block: np.ndarray) -> int:
-        """Keep a block; returns its length. Raises TracelibError if there is no room for it."""
+        """Append operations (OP), and return their number. Raises TracelibError if the disk has no room for them."""
         block = np.ascontiguousarray(block)
         for first in range(0, len(block), _AT_ONCE):
             self._pack(block[first : first + _AT_ONCE])
         return len(block)
 
     def begin_stream(self) -> None:
-        """Begin another thread's operations."""
+        """Begin the operations of another thread: the packer starts with an empty dictionary."""
         lib.packer_forget(self._packer)
 
     @property
     def packer(self) -> int:
-        """Address of the `struct packer`, for callers that pack themselves and pass the bytes to `append_packed`."""
+        """Address of the `struct packer`, for callers that pack operations themselves.
+
+        They pass the bytes to `append_packed`.
+        """
         return int(ffi.cast("uintptr_t", self._packer))
 
     def append_packed(self, packed: memoryview, begins: np.ndarray, count: int) -> int:
-        """Keep `count` operations that the packer has just packed, of which blocks begin at `begins` (int64)."""
+        """Append operations that the packer has just packed, and return their number.
+
+        Args:
+            packed: The packed bytes.
+            begins: Byte in `packed` at which each new block of lib.PACK_BLOCK operations begins, int64.
+            count: Number of operations.
+        """
         self._blocks.append(begins + self._bytes)
         self._keep(packed)
         self._count += count
@@ -150,7 +164,7 @@ class OperationSpill:
         return count
 
     def mark(self) -> SpillMark:
-        """Return the current end."""
+        """Return the current end, for `return_to`."""
         packer = ffi.gc(lib.packer_new(), lib.packer_free)
         if not packer:
             raise MemoryError
@@ -158,7 +172,7 @@ class OperationSpill:
         return SpillMark(packer, self._count, self._bytes, len(self._blocks))
 
     def return_to(self, mark: SpillMark) -> None:
-        """Remove the operations that were appended since a mark."""
+        """Remove all operations that were appended after `mark`."""
         lib.packer_copy(self._packer, mark.packer)
         self._count, self._bytes = mark.operations, mark.bytes
         del self._blocks[mark.parts :], self._memory[mark.bytes :]
@@ -189,12 +203,15 @@ class OperationSpill:
             raise _no_room(error) from error
 
     def operations(self) -> np.ndarray | PackedOperations:
-        """Return all operations; an array of OP if they are few."""
+        """Return all operations: an array (OP) of at most UNPACKED (65536), or the packed operations.
+
+        Append nothing after this.
+        """
         found = self.packed()
         return found[:] if len(found) <= UNPACKED else found
 
     def packed(self) -> PackedOperations:
-        """Return all operations packed. Nothing can be appended any more."""
+        """Return all operations in packed form. Append nothing after this."""
         blocks = np.concatenate([*self._blocks, np.array([self._bytes])])
         known = blocks, self._count, lib.packer_virtual_threads(self._packer), lib.packer_places(self._packer)
         if self._file is None:
@@ -207,7 +224,7 @@ class OperationSpill:
 
 
 def packed(ops: np.ndarray | PackedOperations) -> PackedOperations:
-    """Return the operations, packed."""
+    """Return operations in packed form. Operations that are packed already are returned as they are."""
     if isinstance(ops, PackedOperations):
         return ops
     spill = OperationSpill()
