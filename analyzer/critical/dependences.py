@@ -29,7 +29,10 @@ A join is an additional point that is reached when all its sources are. Joins ar
 
 @dataclass
 class Dependences:
-    """All dependences between different threads, in a temporary file."""
+    """All dependences between different threads (DEPENDENCE), in a temporary file.
+
+    `nodes` and `joins` are the numbers of nodes and joins.
+    """
 
     nodes: int
     joins: int = 0
@@ -54,6 +57,7 @@ class Dependences:
 
 
 STAY = np.dtype([("begin", "<i8"), ("end", "<i8")])
+"""Stretch of a thread's time, from begin to end in ns."""
 
 
 def join_stays(busy: np.ndarray, lives: np.ndarray) -> np.ndarray:

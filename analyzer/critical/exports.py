@@ -19,6 +19,7 @@ from analyzer.trace.annotated import Annotated
 from analyzer.trace.paraver import EventType
 
 PATH_TYPE = 90
+"""Event type of the critical path in Paraver traces."""
 _LABELS = {PATH_TYPE: ("Critical path", {0: "Not on the critical path", 1: "On the critical path"})}
 
 

@@ -16,7 +16,7 @@ from analyzer.in_notebook import InNotebook
 from analyzer.trace import Losses, Trace
 
 _SLACK = np.dtype([("computing", "<i8"), ("none", "<i8"), ("least", "<i8"), ("weighted", "<f8")])
-"""Sums of slack (`struct slack_sum` of the kernel)."""
+"""Sums from which a Slack is computed (`struct slack_sum` of the kernel), ns; `weighted` is slack x length of burst."""
 
 
 @dataclass(frozen=True)

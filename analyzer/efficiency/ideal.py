@@ -69,8 +69,11 @@ EAGER_LIMIT = 32768
 
 
 ADDED_UP = "calls were recorded as sums only, not one by one"
+"""Reason why a run cannot be replayed: some calls are known as sums only."""
 NOT_RECORDED = "part of the run was not recorded"
+"""Reason why a run cannot be replayed: nothing was recorded for a time, or some calls were left out."""
 ENDS_EARLY = "the trace ends before the run"
+"""Reason why a run cannot be replayed: the run went on after the end of the trace."""
 FEW_RECEIVES = 8
 FEW_OF_MESSAGES = 0.1
 """Limits of the number of receives that lack their send, as a number and as a share of the messages.

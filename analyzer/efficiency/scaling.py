@@ -14,6 +14,7 @@ from analyzer.metrics.useful import UsefulTime
 from analyzer.trace import Losses, Trace
 
 STRONG, WEAK = "strong", "weak"
+"""Kinds of scaling. Strong: all runs have the same work. Weak: the work grows with the number of threads."""
 
 
 @dataclass(frozen=True)

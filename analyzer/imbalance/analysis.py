@@ -36,7 +36,7 @@ With a larger share, every second of these iterations would satisfy the rule.
 _NOT_SLOW = 0.4
 """Share of regular slow iterations that may look like typical ones, because the typical iteration waits as long."""
 _CHANCE = 1e-3
-"""Probability that iterations without a rule look regular."""
+"""Largest accepted probability that iterations without a rule look regular by chance."""
 _IN_TURN = 0.8
 _BLOCKS, _DRIFT = 5, 0.1
 
@@ -88,9 +88,9 @@ def uneven_iterations(edges: np.ndarray, computing: np.ndarray) -> UnevenIterati
     """Find the problems that make iterations uneven.
 
     Args:
-        edges: Begins of the iterations of each rank and the end of the last, int64 of shape (ranks, iterations + 1),
-            ns.
-            Ranks with edges of -1 do not count.
+        edges: Begins of each rank's iterations and the end of the last, int64 of shape (ranks, iterations + 1), ns.
+            Ranks
+            with edges of -1 do not count.
         computing: Computing time of ranks in each iteration, int64 of shape (ranks, iterations), ns.
     """
     known = edges[:, 0] >= 0
@@ -173,8 +173,7 @@ def _regular(lengths: np.ndarray, more: np.ndarray, typical: float) -> np.ndarra
     Args:
         lengths: Length of each iteration, ns.
         more: ns that each suspect rank computes longer than typically, by iteration. Where waiting for CPUs hides the
-            rule in
-            the lengths, it may still show in the computing of one rank.
+            rule in the lengths, it may still show in the computing of one rank.
         typical: Typical length of an iteration, ns.
     """
     count = len(lengths)

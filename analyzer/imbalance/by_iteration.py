@@ -1,4 +1,4 @@
-"""The computing and the counters of each rank in each iteration."""
+"""Computing time and counters of each rank in each iteration."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def computing_by_iteration(trace: Trace, team: Team, edges: np.ndarray) -> np.nd
     Args:
         trace: The trace.
         team: The processes that share the work.
-        edges: Bounds of the iterations in ns, int64 of shape (ranks, iterations + 1), ascending in each row: iteration
-            k of
-            rank r is [edges[r, k], edges[r, k + 1]). A row of -1: the iterations of the rank are not known.
+        edges: Bounds of the iterations in ns, int64 of shape (ranks, iterations + 1), ascending in each row. Iteration
+            k
+            of rank r is [edges[r, k], edges[r, k + 1]). A row of -1: the iterations of the rank are not known.
 
     Returns:
         int64 of shape (ranks, iterations), the threads of a rank added up; 0 where iterations are not known.

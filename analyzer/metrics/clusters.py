@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 MOST_GROUPS = 6
+"""Largest number of groups."""
 MOST_ALONE = 8
 """Largest number of ranks that are outliers rather than a group.
 

@@ -1,4 +1,7 @@
-"""The eager limit: a send that ended before its receive was posted did not wait, because MPI buffered the message."""
+"""The eager limit: the message size up to which MPI buffers a message, so that its sender does not wait.
+
+A send that ended before its receive was posted shows that MPI buffered its message.
+"""
 
 from __future__ import annotations
 

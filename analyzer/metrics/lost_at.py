@@ -1,4 +1,4 @@
-"""Places where ranks lose time: uneven computing, and long calls."""
+"""Places of the program where ranks lose time: uneven computing, and long calls."""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ from analyzer.parallel import Team
 from analyzer.trace import Arrows, Trace
 
 SIZE_CLASSES = 64
+"""Number of classes of message sizes: one for empty messages, and one for each power of two."""
 BLOCKS = 16
+"""Largest number of rows and columns of the communication matrices by default."""
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ def parameter_column(name: str, taken: Iterable[str]) -> str:
 def parents(visits: np.ndarray) -> np.ndarray:
     """Return for each visit the row of the visit immediately around it; -1: none.
 
+    It is the last visit before whose depth is less by one.
+
     Args:
-        visits: Visits (VISIT), by thread and begin, an outer visit before those inside. So the visit around is the last
-            one
-            before that has a depth less by one.
+        visits: Visits of a rank (VISIT), by thread and begin, an outer visit before those inside.
     """
     found = np.full(len(visits), -1, np.int64)
     rows = np.arange(len(visits))

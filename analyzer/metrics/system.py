@@ -45,6 +45,7 @@ TOTALS = (
     "disk_read",
     "disk_written",
 )
+"""Quantities of a node for which the total over the run is computed: bytes and packets."""
 
 
 def summarize_nodes(trace: Trace) -> list[NodeSummary]:

@@ -104,6 +104,7 @@ class UsefulSums(Sums[UsefulTime]):
 STEPS = 64
 """Number of histogram classes for each power of two. So a percentile is at most 1/64 (1.6 %) too large."""
 PERCENTILES = (5, 25, 50, 75, 95)
+"""Percentiles of the lengths of bursts that are computed."""
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,7 @@ Other collectives (MPI_Alltoallv, neighbourhood collectives) do not say who send
 """
 
 PATTERNS = tuple(Pattern)
+"""All patterns. The number of a pattern is its index here."""
 
 
 def pattern_numbers(trace: Trace) -> np.ndarray:

@@ -19,6 +19,7 @@ POINT = np.dtype([("time", "<i8"), ("rank", "<i4"), ("kind", "<i4")])
 """Point of a group of dependences: time in ns, rank. `kind`: SINK or 0 (source), plus FIRST at the begin of a group."""
 
 SINK, FIRST = 1, 2
+"""Bits of `kind` in POINT."""
 
 
 def message_points(trace: Trace) -> Iterator[np.ndarray]:

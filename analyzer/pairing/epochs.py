@@ -35,6 +35,7 @@ EPOCH = np.dtype(
 """Epoch or lock with one partner. Times are in ns. An epoch with a group has a row for each member of the group."""
 
 ANY = -1
+"""Value of `partner` and `target` that stands for any rank."""
 
 
 class Step(IntEnum):
@@ -124,7 +125,7 @@ class EpochReader:
         return bool((self._steps >= 0).any()) and self._trace.extra(Objects).has_windows
 
     def of(self, rank: int) -> Epochs:
-        """Return the epochs and locks of one rank."""
+        """Return the epochs and locks of one rank on all RMA windows."""
         steps, touched = self._read(rank)
         found: list[list[np.ndarray]] = [[], [], []]
         for one in np.unique(steps["window"]).tolist():

@@ -167,9 +167,8 @@ def rewritten_together(program: Program, change: Callable[[range, np.ndarray, np
 
     Args:
         program: The program.
-        change: Function of (streams, operations, cuts) that changes fields of the operations (OP) of neighbouring
-            streams
-            in place. The operations of streams[k] are operations[cuts[k]:cuts[k + 1]].
+        change: Function of (streams, operations, cuts) that changes fields of operations (OP) in place. It gets
+            neighbouring streams; the operations of streams[k] are operations[cuts[k]:cuts[k + 1]].
     """
     spill = OperationSpill()
     for streams in _neighbours(program):

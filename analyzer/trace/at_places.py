@@ -17,9 +17,9 @@ from analyzer.trace.records import EVENT
 from analyzer.trace.trace import Kind, Trace
 
 _WRONG = 2
-"""Exit code of a command line that cannot be followed, as in click."""
+"""Exit code for a wrong command line, as in click."""
 _NAMED = 4
-"""Number of places that a message names where no place fits."""
+"""Largest number of places that an error message names, if no place fits."""
 
 
 @dataclass(frozen=True)

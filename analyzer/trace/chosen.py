@@ -13,7 +13,7 @@ from analyzer.trace.trace import Trace
 
 _STRETCH = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
 _WRONG = 2
-"""Exit code of a command line that cannot be followed, as in click."""
+"""Exit code for a wrong command line, as in click."""
 
 
 @dataclass(frozen=True)

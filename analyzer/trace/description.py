@@ -50,7 +50,7 @@ WORLD, SELF = "MPI_COMM_WORLD", "MPI_COMM_SELF"
 
 @dataclass(frozen=True)
 class Origin:
-    """Origin of a trace, which determines what its figures mean."""
+    """Origin of a trace: what it comes from, and therefore what its times mean."""
 
     command: str = ""  # program and its arguments, if the source knows them
     date: datetime | None = None  # start of the run, by its own machine's clock

@@ -42,7 +42,7 @@ class Extra:
 
 @dataclass(frozen=True)
 class Regions(Extra):
-    """Regions of the program, their parameters, and the program's own events."""
+    """Regions of the program, with their parameters, and other events that the program asked for."""
 
     names: tuple[str, ...] = ()  # names of the regions; region number n has names[n - 1]
     parameters: tuple[str, ...] = ()  # names of the regions' parameters; parameter number n has parameters[n - 1]
@@ -126,7 +126,7 @@ class Objects(Extra):
 
 @dataclass(frozen=True)
 class Losses(Extra):
-    """Records that are not in the trace, although they took place."""
+    """Calls and other records that the trace lacks, although they took place in the run."""
 
     missing: tuple[int, ...] = ()  # ranks that could not be read, or were not chosen: no figure counts them as idle
     ending: tuple[str, ...] = ()  # how the run ended, if not in order: text lines, also the first of Trace.problems
@@ -176,7 +176,7 @@ class Chosen(Extra):
 
 @dataclass(frozen=True)
 class Leftovers(Extra):
-    """Sends, receives and calls that have no partner in the trace."""
+    """Sends, receives and collective calls for which the trace has no partner on another rank."""
 
     def unpaired(self) -> Unpaired:
         """Count the sends and the receives that have no partner, and the messages that have both."""
@@ -258,7 +258,7 @@ class TracerTime(Extra):
 
 @dataclass(frozen=True)
 class Clocks(Extra):
-    """Corrections that related the clocks of nodes to each other."""
+    """Relation of the nodes' clocks to each other, and corrections of times."""
 
     known: tuple[NodeClock, ...] = ()  # clocks other than rank 0's clock
     repair: Repair | None = None  # how times were moved after the alignment of clocks; None: they were not moved
@@ -278,7 +278,7 @@ class SummedCalls(Extra):
 
 @dataclass(frozen=True)
 class Errors(Extra):
-    """Errors that calls returned."""
+    """Errors that MPI calls returned to the program."""
 
     def of(self, rank: int) -> np.ndarray:
         """Return all errors that calls of a rank returned (ERROR)."""
@@ -337,7 +337,7 @@ class CpuWaits(Extra):
 
 @dataclass(frozen=True)
 class CpuUse(Extra):
-    """Times when the threads of a measured run had no CPU, by the kernel's account."""
+    """Times in which the threads of a measured run had no CPU, as the kernel reported them."""
 
     def is_any_known(self) -> bool:
         """Return True if times without a CPU were recorded for any rank."""

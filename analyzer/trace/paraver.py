@@ -176,6 +176,7 @@ def call_labels(procedures: Sequence[str]) -> dict[int, tuple[str, dict[int, str
 FUNCTION_TYPE, LINE_TYPE = 70000000, 80000000
 """Bases of the event types of callers, for functions and for lines: level n (from 1) has the type base + n."""
 MOST_LEVELS = 100
+"""Largest number of levels of callers."""
 UNRESOLVED, NOT_FOUND = 1, 2
 """Values of callers. UNRESOLVED: a caller without a known name. NOT_FOUND: the path has no such level.
 

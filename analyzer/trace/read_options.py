@@ -1,4 +1,4 @@
-"""Options for reading a trace: the choices of its user, and the amounts in which rows are read."""
+"""Options for opening a trace: what the user chooses to read, and how many rows are read at a time."""
 
 from __future__ import annotations
 

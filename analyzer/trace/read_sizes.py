@@ -20,9 +20,7 @@ class ReadSizes:
         index_rows: One key is kept in memory for this number of rows of a thread's table. A shorter table is read at
             once.
         scan_rows: Rows that are read at a time when all rows of a table are read.
-        stream_rows: Rows of a block of a stream (row_stream.py): whole chunks of a compressed table, so that no chunk
-            is
-            decompressed twice.
+        stream_rows: Rows of a block of a stream (row_stream.py): whole chunks of a compressed table.
         stream_room: Rows left over from one block of a stream that fit in front of the next block; more require a copy.
         recent_bytes: Bytes of recently read rows that a process keeps, for all tables, to return them again.
         shown_events: Largest number of events of a rank that are kept in memory in the form of a .prv.

@@ -16,6 +16,7 @@ from tracelib.schema import PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE
 INTEGER_PARAMETER, REAL_PARAMETER = 49100000, 49200000
 """Bases of the event types of parameters: parameter n has the type base + n."""
 MILLION = 10**6
+"""Factor for values of real parameters, since Paraver's values are integers."""
 ENDS, REAL = 2, 1 << 15
 """Values in `flags` of event rows. ENDS: the event ends a region. REAL is added to the number of a real parameter."""
 

@@ -166,9 +166,15 @@ def analyze_waits(
 def _chosen(
     done: ExplainedWaits, costs: DelayCosts, where: Rows, chosen: np.ndarray
 ) -> tuple[ExplainedWaits, DelayCosts]:
-    """Keep only the waits in calls of chosen paths, and set the costs of delays to 0.
+    """Keep only the waits in calls from chosen paths, and set the costs of delays to 0.
 
-    The costs of delays are known for the whole run only. `where` is WHERE; `chosen` is bool by path.
+    The costs of delays are known for the whole run only.
+
+    Args:
+        done: The waits.
+        costs: Their costs.
+        where: Place of each wait (WHERE).
+        chosen: bool, one for each row of CallPaths.tables.
     """
     every = (done.found.rows, done.path, costs.indirect, costs.caused, where)
     kept = [Rows(rows.dtype) for rows in every]
@@ -250,7 +256,7 @@ def _waits(trace: Trace, calls: Profile, sums: _Sums) -> Waits:
 
 
 def _unfinished_ns(trace: Trace, calls: Profile) -> int:
-    """Sum the time in calls that ranks did not return from, at most the profile's time; MPI_Init does not count."""
+    """Sum the ns in calls from which ranks did not return, other than MPI_Init; at most what the profile has."""
     number = {name: column for column, name in enumerate(calls.procedures)}
     spent = np.zeros_like(calls.inside_ns)
     for call in trace.extra(Losses).unfinished:

@@ -127,7 +127,7 @@ def _questions(found: WaitStates, windows: np.ndarray) -> tuple[Spill, np.ndarra
 
 
 def _answer(trace: Trace, rank: int, asked: Spill, windows: np.ndarray, places: WaitPlaces) -> None:
-    """Answer the questions about the calls of one rank."""
+    """Answer the questions about the calls of one rank: read its calls, window by window."""
     before: dict[int, np.ndarray] = {}  # the last calls of each thread
     for window, (begin, end) in enumerate(pairwise(windows.tolist())):
         for calls, paths in calls_with_paths(trace, rank, begin, end):
@@ -249,7 +249,7 @@ class WaitTexts:
         self.places = trace.extra(CallPaths).named()
         self._between = CallGaps(self.places)
         self.every: list[tuple[str, str]] = [("", "")]
-        """Causes in full and in short, such as "computing x.c:3-9". The first entry: not known."""
+        """Text of each cause, in full and in short, such as "computing x.c:3-9". Entry 0: not known."""
         self._numbers = {self.every[0]: 0}
 
     def chain(self, path: int) -> str:

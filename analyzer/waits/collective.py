@@ -26,6 +26,7 @@ _KINDS: dict[Pattern | None, WaitKind] = {
     Pattern.PREFIX: WaitKind.EARLY_SCAN,
 }
 NOBODY = -1
+"""Value in place of a row: there is no such member."""
 _UNKNOWN = len(PATTERNS)
 """Number of the pattern of collectives that do not say who depends on whom: MPI_Alltoallv, neighbourhood collectives.
 

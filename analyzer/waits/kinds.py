@@ -38,6 +38,7 @@ LABELS = (
     "early wait",
     "lock contention",
 )
+"""Name of each WaitKind in reports, in the order of the kinds' numbers."""
 
 WAIT = np.dtype(
     [

@@ -35,6 +35,7 @@ MESSAGE: `lane` and `other` were in step; they went on at `time` and `other_time
 """
 
 MESSAGE, MEMBER, QUESTION = lib.SYNC_MESSAGE, lib.SYNC_MEMBER, lib.SYNC_QUESTION
+"""Values of the column `what` of SYNC."""
 
 
 class LastSyncs:
