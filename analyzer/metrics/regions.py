@@ -45,7 +45,7 @@ class RegionProfile:
 class RegionSums:
     """Sums by thread and region, int64 of shape (threads of all ranks, regions), in order of rank and thread.
 
-    Times in ns.
+    Times are in ns, as in RegionProfile.
     """
 
     names: tuple[str, ...]

@@ -50,7 +50,10 @@ WORLD, SELF = "MPI_COMM_WORLD", "MPI_COMM_SELF"
 
 @dataclass(frozen=True)
 class Origin:
-    """Origin of a trace: what it comes from, and therefore what its times mean."""
+    """Origin of a trace: the program, the tool and the kind of source.
+
+    It determines what the times of the trace mean.
+    """
 
     command: str = ""  # program and its arguments, if the source knows them
     date: datetime | None = None  # start of the run, by its own machine's clock
@@ -182,9 +185,12 @@ class NodeClock:
 
 @dataclass(frozen=True)
 class Repair:
-    """Changes that were made to times so that no cause comes after its effect."""
+    """Changes that were made to times so that no effect comes before its cause.
 
-    ranks: int  # number of ranks whose times were moved; furthest_ns is the largest move in ns
+    `furthest_ns` is the largest distance by which a time was moved, in ns.
+    """
+
+    ranks: int  # number of ranks whose times were moved
     furthest_ns: int
 
 
@@ -253,7 +259,7 @@ class Counts:
 
     Arrays are int64 of shape (calls, counters), with columns in the order of `Counters.known`. A counter that was not
     read is UNKNOWN (-1); so are all counters at polls. Readings never decrease while one set of counters is active.
-    They do not count during flushes and during failing polls.
+    Counters stand still during flushes and failing polls.
     """
 
     calls: np.ndarray  # (calls,) CALL

@@ -57,9 +57,8 @@ WAIT = np.dtype(
 )
 """One wait state (`struct wait_state` of the kernel). Times are in ns.
 
-A call has at most one wait: the one that ended last.
-
-If a run of failing polls waited, the time in MPI counts as if it were the last part of the time of the run.
+If a call waited several times, only the wait that ended last counts. The time in MPI of a run of failing polls counts
+as if it were the last part of the time of the run.
 """
 
 

@@ -34,7 +34,9 @@ CANDIDATE = np.dtype(
 """One possible wait (`struct wait_candidate` of the kernel). Times are in ns.
 
 The call of thread `lane` that returns at `complete` could not return before `until`. At `until`, the thread `cause`
-entered the call that it needed. `posted`: when the operation was posted. `first`: when the first giver entered.
+entered the call that it needed. `posted`: when the operation was begun; a poll before that did not wait for it.
+`first`: for N-to-1 collectives, when the first giver entered; for a late sender, when the last message that had been
+sent before this one was received. `peer`, `tag`: other rank and tag of a message.
 """
 
 
