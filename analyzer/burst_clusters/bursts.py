@@ -1,4 +1,4 @@
-"""The bursts of a trace with what was counted in each, window by window."""
+"""Reads the bursts of a trace with the counts of counters in each, window by window."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from analyzer.trace import State, Trace
 
 DURATION = "duration"
 _WINDOW = 1 << 16
-"""Calls at once: with counters each has several events."""
+"""Number of calls in a window of time. With counters, each call has several events."""
 
 
 class BurstTable(NamedTuple):
     """Some bursts of positive length.
 
-    states: STATE of shape (n,); values: float64 of shape (n, 1 + counters), duration in ns and what was counted in
-    each, NaN where nothing was.
+    states: STATE of shape (n,): when and where each burst took place. values: float64 of shape (n, 1 + counters): the
+    duration in ns, then each counter's count in the burst. NaN: the counter was not read.
     """
 
     states: np.ndarray
@@ -29,7 +29,7 @@ class BurstTable(NamedTuple):
 
 
 def counter_types(trace: Trace, names: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the event types of counters by name. Raises TracelibError if the trace has no such counter."""
+    """Return the event type of each named counter. Raises TracelibError if the trace has no such counter."""
     types = {label.split()[0]: number for number, (label, _) in trace.event_labels.items() if label.split()}
     found = []
     for name in names:
@@ -40,7 +40,10 @@ def counter_types(trace: Trace, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def labelled_counters(trace: Trace) -> tuple[str, ...]:
-    """Return the names of the counters of an imported trace: types that Extrae numbers as counters."""
+    """Return the names of the counters of an imported trace.
+
+    Counters are found by the range of event types that Extrae uses for them.
+    """
     return tuple(
         label.split()[0] for number, (label, _) in sorted(trace.event_labels.items())
         if 42_000_000 <= number < 45_000_000 and label.split() and number < 42_009_990
@@ -52,10 +55,14 @@ def bursts(
 ) -> Iterator[BurstTable]:
     """Yield all bursts of some ranks, window of time by window. A burst belongs to the window in which it begins.
 
-    stretches: int64 (ranks of the trace, 2), begin and end in ns of the stretch of each rank. Bursts that are not
-    wholly inside are left out.
+    An event has the count since the previous event. So the count of a burst is the value of the first event at its end.
 
-    An event's counts are since the previous event. So the counts of a burst are those at the first event at its end.
+    Args:
+        trace: The trace.
+        ranks: Ranks whose bursts are read.
+        counters: Names of the counters.
+        stretches: Begin and end (ns) of a stretch of time of each rank, int64 of shape (ranks of the trace, 2). Bursts
+            that are not wholly inside are left out. None: the whole run.
     """
     if not len(ranks):
         return
@@ -71,7 +78,14 @@ def bursts(
 
 
 def measured(trace: Trace, states: np.ndarray, types: tuple[int, ...], ranks: range | None) -> BurstTable:
-    """Return the values of some bursts (STATE) of these ranks."""
+    """Return some bursts (STATE) with their durations and counts.
+
+    Args:
+        trace: The trace.
+        states: The bursts, STATE of shape (n,).
+        types: Event types of the counters.
+        ranks: Ranks to which the bursts belong. None: all ranks.
+    """
     values = np.full((len(states), 1 + len(types)), np.nan)
     values[:, 0] = states["end"] - states["begin"]
     if types and len(states):

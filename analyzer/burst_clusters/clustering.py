@@ -1,8 +1,7 @@
-"""Finds the kinds of bursts by DBSCAN or k-means on a sample, labels all bursts, and adds up each kind.
+"""Finds clusters of bursts by DBSCAN or k-means on a sample, labels all bursts, and sums up each cluster.
 
-A sample of a run's bursts that fits into memory, the same however many processes draw it.
-
-scikit-learn, imported where it is used: it takes a second, and need not be installed.
+The sample fits into memory. It is the same for any number of processes. scikit-learn is imported only where it is used:
+the import takes a second, and the package need not be installed.
 """
 
 from __future__ import annotations
@@ -20,12 +19,14 @@ from analyzer.trace import Trace
 from analyzer.trace.trace import check_computing
 
 SIZE = 10_000
-"""Bursts in the sample. Half are drawn from all alike, half by their length, so that rare long ones are in it."""
+"""Number of bursts in the sample. Half are drawn with equal chances, half by their length, so that rare long bursts are
+included.
+"""
 
 
 @dataclass
 class _Lowest:
-    """The rows with the lowest keys."""
+    """The SIZE / 2 rows with the lowest keys so far."""
 
     keys: np.ndarray = field(default_factory=lambda: np.zeros(0))
     ids: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))
@@ -43,11 +44,19 @@ class _Lowest:
 def draw_sample(
     trace: Trace, team: Team, counters: tuple[str, ...] = (), shortest_ns: int = 0, stretches: np.ndarray | None = None
 ) -> np.ndarray:
-    """Draw a sample of at most SIZE bursts, and return their values as `Bursts` has them.
+    """Draw a sample of at most SIZE bursts in one pass over the run, in bounded memory.
 
-    The bursts have known counts, are at least this long, and lie in the stretches (see `bursts`).
+    All members of the team must call this function, and all get the same sample.
 
-    One pass in bounded memory; collective over the team.
+    Args:
+        trace: The trace.
+        team: Processes that share the ranks.
+        counters: Names of the counters. Bursts in which one was not read are left out.
+        shortest_ns: Shorter bursts are left out.
+        stretches: Stretch of time of each rank, as in `bursts`.
+
+    Returns:
+        Durations and counts, float64 of shape (n, 1 + counters), as in `BurstTable`.
     """
     alike, by_length = _Lowest(), _Lowest()
     for found in bursts(trace, trace.share(team), counters, stretches):
@@ -63,7 +72,7 @@ def draw_sample(
 
 
 def _merged(team: Team, mine: _Lowest, columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return numbers and values of the rows with the lowest keys of all members."""
+    """Return the ids and values of the SIZE / 2 rows with the lowest keys of all members."""
     every = team.allgather((mine.keys, mine.ids, np.zeros((0, columns)) if mine.values is None else mine.values))
     keys, ids, values = (np.concatenate(part) for part in zip(*every, strict=True))
     kept = np.lexsort((ids, keys))[: SIZE // 2]
@@ -71,7 +80,7 @@ def _merged(team: Team, mine: _Lowest, columns: int) -> tuple[np.ndarray, np.nda
 
 
 def _ids(found: BurstTable, most_threads: int) -> np.ndarray:
-    """Return a random number for each burst that depends only on its place and begin (splitmix64)."""
+    """Return a pseudo-random number for each burst that depends only on its rank, thread and begin (splitmix64)."""
     lane = found.states["rank"].astype(np.uint64) * np.uint64(most_threads) + found.states["thread"].astype(np.uint64)
     x = found.states["begin"].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + lane * np.uint64(0xD1B54A32D192ED03)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -80,7 +89,7 @@ def _ids(found: BurstTable, most_threads: int) -> np.ndarray:
 
 
 def import_sklearn() -> Any:
-    """Import the module with `cluster`. Raises TracelibError if it is not installed."""
+    """Import scikit-learn with its module `cluster`. Raises TracelibError if it is not installed."""
     try:
         import sklearn.cluster
     except ImportError as error:
@@ -90,7 +99,7 @@ def import_sklearn() -> Any:
 
 DBSCAN, KMEANS = "dbscan", "kmeans"
 KINDS = 4
-"""n_clusters of Casas' experiments, section 5.4.1."""
+"""Default number of clusters of k-means: n_clusters in the experiments of Casas, section 5.4.1."""
 REACH = 0.1
 _SEED = 0
 _STARTS = 10
@@ -99,21 +108,29 @@ _STARTS = 10
 
 @dataclass(frozen=True)
 class BurstKind:
-    """Sums over all bursts of a kind; `values`: sums of duration (ns) and counters."""
+    """One cluster of bursts, or the bursts in no cluster (NOISE, SHORT): number of bursts and sums over them.
+
+    number: label of the cluster. count: number of bursts. values: sums of durations (ns) and of counters, shape (1 +
+    counters,).
+    """
 
     number: int
     count: int
     values: np.ndarray
-    by_rank: np.ndarray  # number on each rank
+    by_rank: np.ndarray  # int64 (ranks,): number of bursts on each rank
 
     @property
     def time_ns(self) -> float:
+        """Sum of the durations of all bursts of the cluster, ns."""
         return float(self.values[0])
 
 
 @dataclass(frozen=True)
 class FoundClusters:
-    """The clusters of a run, the longest in sum first, and what is of no kind."""
+    """Clusters of a run's bursts, and sums of the bursts in no cluster.
+
+    kinds: the clusters, that with the longest sum of durations first. noise, short: bursts in no cluster.
+    """
 
     clusters: BurstClusters
     kinds: tuple[BurstKind, ...]
@@ -123,6 +140,7 @@ class FoundClusters:
 
     @property
     def time_ns(self) -> float:
+        """Sum of the durations of all bursts, in clusters or not, ns."""
         return sum(kind.time_ns for kind in (*self.kinds, self.noise, self.short))
 
 
@@ -138,13 +156,25 @@ def find_clusters(
     shortest_ns: int = 0,
     stretches: np.ndarray | None = None,
 ) -> FoundClusters:
-    """Find the kinds of a run's bursts.
+    """Find clusters of a run's bursts, in two passes over the run and in bounded memory.
 
-    reach, least: DBSCAN's eps, in ln(duration) and ln(1 + count), and its min_samples in the sample (None: 0.5 % of
-    it, 4 at least). kinds: how many k-means is to find. shortest_ns: shorter bursts are of no kind. stretches: only
-    what lies in these is looked at (see `bursts`); the kinds can be told in the whole run. Two passes over the run, in
-    bounded memory; collective over the team. Raises TracelibError where scikit-learn or a counter is not there, or
-    it is not known what is computing.
+    All members of the team must call this function.
+
+    Args:
+        trace: The trace.
+        team: Processes that share the ranks.
+        method: DBSCAN or KMEANS.
+        counters: Names of the counters that, with the duration, describe a burst.
+        reach: DBSCAN's eps, the largest distance of neighbours in ln(duration) and ln(1 + count).
+        least: DBSCAN's min_samples, a number of bursts in the sample. None: 0.5 % of the sample, at least 4.
+        kinds: Number of clusters of k-means.
+        shortest_ns: Shorter bursts are in no cluster.
+        stretches: Stretch of time of each rank in which bursts are read, as in `bursts`. The clusters can be used to
+            label bursts of the whole run.
+
+    Raises:
+        TracelibError: scikit-learn is not installed, the trace lacks a counter, or it does not tell which thread is
+            computing.
     """
     check_computing(trace)
     sample = draw_sample(trace, team, counters, shortest_ns, stretches)
@@ -178,7 +208,7 @@ def _clustered(
 
 
 def _cores(points: np.ndarray, reach: float, least: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the core points of DBSCAN and the kind of each, from 1."""
+    """Return the core points of DBSCAN, and the cluster of each core point, from 1."""
     if not len(points):
         return points, np.zeros(0, np.int64)
     found = import_sklearn().cluster.DBSCAN(eps=reach, min_samples=least).fit(points)
@@ -195,7 +225,7 @@ def _centroids(points: np.ndarray, kinds: int) -> np.ndarray:
 
 
 def _sums(trace: Trace, team: Team, model: BurstClusters, stretches: np.ndarray | None) -> dict[int, BurstKind]:
-    """Sum up the bursts by label; the second pass."""
+    """Sum up all bursts by label, in the second pass over the run."""
     labels = [NOISE, SHORT, *range(1, model.count + 1)]
     sums = np.zeros((len(labels), 1 + len(model.counters)))
     by_rank = np.zeros((len(labels), trace.size), np.int64)

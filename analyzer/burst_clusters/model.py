@@ -1,4 +1,4 @@
-"""The kinds that were found, as a file beside the run: by it each burst is labelled again, in any command."""
+"""Clusters of bursts as a file beside the run, from which any command can label each burst again."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ from analyzer.trace import Trace
 
 FORMAT = "tracelib-clusters"
 SHORT, NOISE = 0, -1
-"""Labels of bursts that are of no kind; kinds count from 1."""
+"""Labels of bursts in no cluster: SHORT if shorter than `shortest_ns`, else NOISE. Clusters count from 1."""
 ENDING = ".clusters.json"
+"""Ending of the name of a file of clusters."""
 
 
 @dataclass(frozen=True)
 class BurstClusters:
-    """Kinds of bursts in the space of ln(duration) and ln(1 + count) of each counter.
+    """Clusters of bursts in the space of ln(duration) and ln(1 + count) of each counter, the features.
 
-    A burst is of the kind of the nearest of `points` (shape (n, features)), if that is not farther than `reach`; the
-    kind of point k is `kinds[k]`. Points are the core points of DBSCAN, or the centroids of k-means with a reach of
-    infinity; coordinates are divided by `scale` (features,).
+    A burst is in the cluster of the nearest of `points`, if the distance is at most `reach`. The points are the core
+    points of DBSCAN, or the centroids of k-means with an infinite reach.
+
+    method: "dbscan" or "kmeans". counters: names. shortest_ns: shorter bursts are in no cluster.
+    scale: (features,) divisors of the coordinates. points: (n, features), scaled. kinds: (n,) cluster of each point.
+    ranks, duration_ns: size and length of the run, by which the file is known to belong to it.
     """
 
     method: str
@@ -41,10 +45,18 @@ class BurstClusters:
 
     @property
     def count(self) -> int:
+        """Number of clusters."""
         return int(self.kinds.max(initial=0))
 
     def label(self, values: np.ndarray) -> np.ndarray:
-        """Return the kind of each burst, int64 of shape (n,), by its values (as `Bursts` has them)."""
+        """Return the cluster of each burst, or SHORT or NOISE.
+
+        Args:
+            values: Duration (ns) and counters of each burst, of shape (n, 1 + counters), as in `BurstTable`.
+
+        Returns:
+            int64 of shape (n,).
+        """
         found = np.full(len(values), NOISE, np.int64)
         found[values[:, 0] < self.shortest_ns] = SHORT
         wanted = np.flatnonzero((found == NOISE) & ~np.isnan(values).any(axis=1))
@@ -55,7 +67,7 @@ class BurstClusters:
         return found
 
     def renumbered(self, order: np.ndarray) -> BurstClusters:
-        """Return the clusters with kind order[k] as k + 1."""
+        """Return the same clusters with new numbers: cluster order[k] becomes k + 1."""
         number = np.zeros(self.count + 1, np.int64)
         number[order] = np.arange(1, self.count + 1)
         return BurstClusters(**(self._fields() | {"kinds": number[self.kinds]}))
@@ -71,7 +83,10 @@ class BurstClusters:
 
 
 def coordinates(values: np.ndarray) -> np.ndarray:
-    """Return ln(duration) and ln(1 + count): a distance of 0.1 is a tenth more or less."""
+    """Return ln(duration) and ln(1 + count) of each burst, shape (n, 1 + counters).
+
+    A distance of 0.1 is a difference of about a tenth.
+    """
     return np.concatenate([np.log(values[:, :1]), np.log1p(values[:, 1:])], axis=1)
 
 
@@ -88,7 +103,7 @@ def read_clusters(path: Path, trace: Trace) -> BurstClusters:
     """Read the clusters of a trace's bursts from a file.
 
     Raises:
-        TracelibError: The file has no clusters, or the clusters of another run.
+        TracelibError: The file does not exist, has no clusters, or has the clusters of another run.
     """
     try:
         data = json.loads(path.read_text())

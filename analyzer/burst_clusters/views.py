@@ -1,4 +1,4 @@
-"""Traces seen by their kinds of bursts: with each burst's kind as an event, or with only one kind computing."""
+"""Views of a trace by its clusters of bursts: each burst's cluster as an event, or only one cluster computing."""
 
 from __future__ import annotations
 
@@ -20,19 +20,24 @@ _WRONG = 2
 """Exit code of a command line that cannot be followed, as click has it."""
 _VALUES = {SHORT: 2, NOISE: 5}
 _FIRST = 5
-"""Kind k is written as k + 5: 2 is "duration filtered", 5 noise, 0 the end, as BSC's cluster tools number them."""
+"""Offset of the event values: cluster k has the value k + 5.
+
+2 is "duration filtered", 5 noise, 0 the end, as BSC's cluster tools number them.
+"""
 
 
 def labels_of(clusters: BurstClusters) -> dict[int, tuple[str, dict[int, str]]]:
-    """Return the labels for the .pcf."""
+    """Return the event type of clusters and the names of its values, as the .pcf needs them."""
     names = {0: "End", _VALUES[SHORT]: "Duration Filtered", _VALUES[NOISE]: "Noise"}
     names |= {kind + _FIRST: f"Cluster {kind}" for kind in range(1, clusters.count + 1)}
     return {int(EventType.CLUSTER): ("Cluster ID", names)}
 
 
 class WithClusters(Annotated):
-    """The same trace with an event at the begin of each burst, its kind, and 0 at its end; they lie in a temporary
-    file."""
+    """The same trace with additional events: the burst's cluster at its begin, and 0 at its end.
+
+    The events lie in a temporary file.
+    """
 
     def __init__(self, trace: Trace, clusters: BurstClusters) -> None:
         self._runs = SortedRuns(EVENT, "time", "rank", "thread")
@@ -52,13 +57,13 @@ def _events(found: BurstTable, clusters: BurstClusters) -> np.ndarray:
 
 
 def values_of(kinds: np.ndarray) -> np.ndarray:
-    """Return the value of the event of each kind."""
+    """Return the event value of each cluster number, SHORT or NOISE."""
     special = np.select([kinds == SHORT, kinds == NOISE], [_VALUES[SHORT], _VALUES[NOISE]])
     return np.where(kinds > 0, kinds + _FIRST, special)
 
 
 class OnlyCluster(Annotated):
-    """The same trace in which only the bursts of one kind compute; threads are idle in the others."""
+    """The same trace in which only the bursts of one cluster compute. In other bursts threads are idle."""
 
     def __init__(self, trace: Trace, clusters: BurstClusters, kind: int) -> None:
         super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
@@ -84,9 +89,16 @@ class OnlyCluster(Annotated):
 
 
 def only_cluster(trace: Trace, kind: int) -> Trace:
-    """Return the trace with the computation of one kind alone, as the file beside it has it.
+    """Return the trace in which only the bursts of one cluster compute.
 
-    Raises TracelibError if there is no such file, or no such kind in it.
+    The clusters are read from the file beside the trace (`clusters_path`).
+
+    Args:
+        trace: The trace.
+        kind: Number of the cluster, from 1.
+
+    Raises:
+        TracelibError: There is no file of clusters, or no such cluster.
     """
     clusters = read_clusters(clusters_path(Path(trace.path)), trace)
     if kind > clusters.count:
@@ -96,7 +108,7 @@ def only_cluster(trace: Trace, kind: int) -> Trace:
 
 
 def clusters_path(path: Path) -> Path:
-    """Return the file with the clusters of a trace."""
+    """Return the path of the file that holds the clusters of a trace: `run.h5` -> `run.clusters.json`."""
     name = path.name.removesuffix(".gz")
     for ending in (".h5", ".prv", ".ranks", ".dim"):
         name = name.removesuffix(ending)

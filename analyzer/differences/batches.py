@@ -1,10 +1,10 @@
-"""Iterations in batches: samples of a figure within one run, from which its noise is known.
+"""Groups the iterations of a run into batches, whose means are samples of a figure and show its noise.
 
-Neighbouring iterations are often alike, so that single ones would promise more than they hold: means of batches, long
-enough to be independent of each other, do not. Source: A. M. Law, "Simulation Modeling and Analysis", section 9.5.3
-(batch means).
+Neighbouring iterations are often alike, so a test of single iterations would be too certain. Means of batches that are
+long enough are independent of each other. Source: A. M. Law, "Simulation Modeling and Analysis", section 9.5.3 (batch
+means).
 
-Calls and waits by the batch of iterations that they begin in.
+Calls and waits belong to the batch in which they begin.
 """
 
 from __future__ import annotations
@@ -24,22 +24,34 @@ from analyzer.waits.kinds import WaitKind, length
 from analyzer.waits.wait_states import WaitSearch
 
 MOST, LEAST = 32, 8
-"""Batches; a run with fewer iterations than LEAST has no samples."""
+"""Largest number of batches, and smallest. A run with fewer iterations than LEAST has no samples."""
 
 
 @dataclass(frozen=True)
 class Batches:
-    """Batch k of rank r is [edges[r, k], edges[r, k + 1]), in ns; of ranks whose iterations are not known, -1."""
+    """Batches of neighbouring iterations.
+
+    Batch k of rank r is the window [edges[r, k], edges[r, k + 1]) in ns. Edges are -1 for a rank whose iterations are
+    not known.
+    """
 
     edges: np.ndarray  # int64 (ranks, batches + 1)
-    iterations: np.ndarray  # (batches,) how many are in each
-    lengths_ns: np.ndarray  # (batches,) mean length of one: of each the longest of all ranks
+    iterations: np.ndarray  # (batches,) number of iterations in each batch
+    lengths_ns: np.ndarray  # (batches,) mean length of an iteration, ns; an iteration is as long as on its slowest rank
 
     def __len__(self) -> int:
         return len(self.iterations)
 
     def batch_numbers(self, rank: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """Return the batch in which each time of a rank lies; the number of batches for times outside of all."""
+        """Return the number of the batch in which each time lies.
+
+        Args:
+            rank: Rank of each time, int64 of shape (n,).
+            time: Times in ns, int64 of shape (n,).
+
+        Returns:
+            Numbers of batches, shape (n,). A time outside all batches has the number of batches, `len(self)`.
+        """
         columns, span = self.edges.shape[1], int(self.edges.max(initial=0)) + 2
         flat = (self.edges + 1 + span * np.arange(len(self.edges))[:, None]).ravel()
         at = np.searchsorted(flat, rank * span + 1 + np.minimum(time, span - 2), "right") - 1
@@ -49,9 +61,13 @@ class Batches:
 
 
 def batches(iterations: Iterations | None) -> Batches | None:
-    """Cut a loop into as many batches as are independent by the lengths of their iterations, between LEAST and MOST.
+    """Cut a loop into batches of iterations.
 
-    None: there are too few iterations.
+    The number of batches is halved, from MOST down to LEAST at the least, until the batches' mean lengths are
+    independent.
+
+    Returns:
+        The batches. None: there are no iterations, or fewer than LEAST.
     """
     if iterations is None or iterations.count < LEAST:
         return None
@@ -72,9 +88,9 @@ def _means(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
 
 
 def _follows(means: np.ndarray) -> bool:
-    """Return True if each is more like the one before than by chance.
+    """Return True if the means of neighbouring batches are correlated.
 
-    Then their correlation is above two standard errors of that of independent ones, 1 / sqrt(n).
+    That is if their correlation is above 2 / sqrt(n), two standard errors of the correlation of n independent means.
     """
     away = means - means.mean()
     spread = float(away @ away)
@@ -83,12 +99,13 @@ def _follows(means: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class CallBatch:
-    """Calls of one procedure from one place, of all ranks together.
+    """Sums over the calls of one procedure from one place, of all ranks together.
 
-    inside_ns: int64 (batches + 1,), time in MPI by batch; the last column is what lies outside all of them.
+    inside_ns: int64 of shape (batches + 1,), time in MPI by batch. The last column is the time outside all batches.
+    count: number of calls. sent, received: bytes.
     """
 
-    place: int  # of Places; 0: not known
+    place: int  # index in Places; 0: not known
     procedure: str
     inside_ns: np.ndarray
     count: int
@@ -97,14 +114,14 @@ class CallBatch:
 
 
 class CallSums(Sums[list[CallBatch]]):
-    """Adds up calls by procedure, place and batch."""
+    """Sums of the calls' times, numbers and bytes by procedure, place and batch."""
 
     def __init__(self, trace: Trace, into: Batches | None) -> None:
         paths = trace.extra(CallPaths)
         self._place = paths.named().place if paths.known else np.zeros(1, np.int64)
         self._procedures, self._completes = trace.procedures, completing(trace)
         self._into, self._columns = into, len(into) + 1 if into else 1
-        self._sums: dict[int, np.ndarray] = {}  # time by batch, count, sent, received
+        self._sums: dict[int, np.ndarray] = {}  # time by batch, count, bytes sent, received
 
     def add(self, part: Part) -> None:
         rank, calls = part.calls
@@ -134,9 +151,18 @@ class CallSums(Sums[list[CallBatch]]):
 
 
 def waits_by_batch(trace: Trace, team: Team, into: Batches, used: frozenset[str]) -> np.ndarray:
-    """Sum up waiting for others in calls that begin in each batch, ns of all ranks: int64 (batches, kinds).
+    """Sum up the wait states of the calls that begin in each batch, over all ranks.
 
-    `used`: the procedures that were called. Collective over the team.
+    All members of the team must call this function.
+
+    Args:
+        trace: The trace.
+        team: Processes that share the ranks.
+        into: The batches.
+        used: Names of the procedures that the run called.
+
+    Returns:
+        Waiting in ns, int64 of shape (batches, wait kinds).
     """
     search = WaitSearch(trace, team, used=used)
     sums = np.zeros((len(into) + 1, len(WaitKind)), np.int64)

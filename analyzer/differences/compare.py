@@ -1,7 +1,6 @@
-"""The figures of two sides, each of one run or of several repetitions, and what of their differences is no noise.
+"""Compares the figures of two sides, each of one run or of several repetitions, and judges which differences are noise.
 
-Places whose lines moved, because something was put into the source above them: known again by file, function and
-order.
+Also finds places again whose lines moved because the source changed above them: by file, function and order.
 """
 
 from __future__ import annotations
@@ -26,10 +25,13 @@ Value = TypeVar("Value")
 
 
 def align_moved_places(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> tuple[list[RunFigures], int]:
-    """Rename places of the second side to the names that the first side has, and count the renamed places.
+    """Rename places of the second side whose lines moved to their names on the first side.
 
-    Considered are places that only one side has. Places of the same call in the same function and file are paired in
-    the order of their lines, if both sides have equally many.
+    Only places that one side alone has are considered. Places of the same call in the same function and file are paired
+    in the order of their lines, if both sides have equally many.
+
+    Returns:
+        The runs of the second side with the new names, and the number of renamed places.
     """
     one, other = (_places(side) for side in (before, after))
     gone, new = _alike(one - other), _alike(other - one)
@@ -70,8 +72,10 @@ def _renamed(run: RunFigures, names: dict[str, str]) -> RunFigures:
 LEAST_RUNS = 4
 """Smallest number of runs, of both sides together, for a t-test. With fewer it has one degree of freedom, or none."""
 LEAST_SHARE = 0.005
-"""Times below this share of the run time, on both sides, are not tested: they would only take certainty from the
-others."""
+"""Share of the run time.
+
+A time below it on both sides is not tested: each further test makes the others less certain.
+"""
 
 _MAIN = frozenset({FigureFamily.PART, FigureFamily.EFFICIENCY, FigureFamily.ITERATION})
 _POLLS = frozenset(f"{what} of {name}" for name in TESTS for what in ("calls", "bytes"))
@@ -79,9 +83,11 @@ _POLLS = frozenset(f"{what} of {name}" for name in TESTS for what in ("calls", "
 
 @dataclass(frozen=True)
 class RunDifference:
-    """All rows by family, in each those first whose difference is largest.
+    """Comparison of two sides: one row for each figure.
 
-    basis: what noise is known from. notes: what could not be compared, and why; one line each.
+    rows: by family; within a family, the largest difference first.
+    basis: what the noise is estimated from.
+    notes: what could not be compared, and why; each is one line.
     """
 
     before: tuple[RunFigures, ...]
@@ -91,20 +97,25 @@ class RunDifference:
     notes: tuple[str, ...]
 
     def row(self, figure: Figure) -> DifferenceRow:
-        """Return the row of one figure; a row without values if no side has it."""
+        """Return the row of a figure. If neither side has the figure, the row has no values."""
         return next((row for row in self.rows if row.figure == figure), DifferenceRow(figure, None, None))
 
     def family_rows(self, family: FigureFamily) -> list[DifferenceRow]:
-        """Return the rows of a family."""
+        """Return the rows of one family, the largest difference first."""
         return [row for row in self.rows if row.figure.family is family]
 
     @property
     def run_time(self) -> DifferenceRow:
+        """Row of the run time."""
         return self.row(RUN_TIME)
 
 
 def compare(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> RunDifference:
-    """Compare two sides of at least one run each."""
+    """Compare two sides, each of at least one run.
+
+    With at least LEAST_RUNS runs in all, repetitions show the noise. With fewer, only the first run of each side is
+    compared, and its iterations show the noise.
+    """
     basis, notes = _basis(before, after)
     if basis is not SampleOrigin.REPETITIONS:
         before, after = before[:1], after[:1]
@@ -124,7 +135,7 @@ def compare(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> RunDif
 
 
 def _basis(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> tuple[SampleOrigin, list[str]]:
-    """Decide from which samples noise is known, and list notes on what cannot be compared."""
+    """Decide which samples show the noise. Also return notes on what cannot be compared."""
     every, one, other = [*before, *after], before[0], after[0]
     notes = list(dict.fromkeys(f"{run.file}: {note}." for run in every for note in run.notes))
     commands = dict.fromkeys(run.command for run in every if run.command)
@@ -169,7 +180,7 @@ def _value(run: RunFigures, figure: Figure) -> float | None:
 def _group(
     rows: Sequence[DifferenceRow], before: Sequence[RunFigures], after: Sequence[RunFigures], basis: SampleOrigin
 ) -> Iterator[DifferenceRow]:
-    """Yield the rows that are corrected together, including rows without samples."""
+    """Judge the rows that are corrected together. Rows without samples are included."""
     least = LEAST_SHARE * max(run.values[RUN_TIME] for run in (*before, *after))
     tested, columns = [], []
     for row in rows:

@@ -1,4 +1,4 @@
-"""The figures of a run that are compared, each under a name that is the same in another run."""
+"""Figures of a run that are compared, each under a name that is the same in another run."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from analyzer.program.model import LeftOut
 
 
 class FigureFamily(Enum):
-    """Family of figures.
+    """Family of figures that describe the same kind of quantity.
 
-    Times of PART are a decomposition of the run time; times of other families overlap with them.
+    The figures of PART sum up to the run time. The times of other families overlap with them. "A thread on average" is
+    the sum over all threads divided by the number of threads.
     """
 
     RUN = "run"  # the run time
-    PART = "part"  # what a thread does on average: the sum of all parts is the run time
+    PART = "part"  # what a thread does on average; the sum of all parts is the run time
     ITERATION = "iteration"  # one pass of the main loop
     EFFICIENCY = "efficiency"
-    RANK = "rank"  # computing of one rank
-    COMPUTING = "computing"  # between two calls, a thread on average
+    RANK = "rank"  # computing time of one rank
+    COMPUTING = "computing"  # computing time between two calls, a thread on average
     CALL = "call"  # time in a procedure, a thread on average
-    PLACE = "place"  # the same at one place of the program
-    WAIT = "wait"  # waiting of a kind, a thread on average
-    CAUSE = "cause"  # waiting of others that a rank causes by doing something, a thread on average
+    PLACE = "place"  # time in a procedure that is called from one place, a thread on average
+    WAIT = "wait"  # time in wait states of one kind, a thread on average
+    CAUSE = "cause"  # waiting of other ranks that one activity of a rank causes, a thread on average
     REGION = "region"  # time in a region of the program, a thread on average
     COUNTER = "counter"
-    TRAFFIC = "traffic"  # numbers of calls and messages, and bytes
+    TRAFFIC = "traffic"  # numbers of calls and messages, and their bytes
 
 
 class FigureUnit(Enum):
@@ -42,7 +43,7 @@ class FigureUnit(Enum):
 
 @dataclass(frozen=True)
 class Figure:
-    """The name of a figure."""
+    """Name of a figure, with its family and unit. Runs are compared by equal names."""
 
     family: FigureFamily
     name: str
@@ -73,11 +74,13 @@ ADDITIVE = frozenset(FigureFamily) - {FigureFamily.EFFICIENCY, FigureFamily.ITER
 
 @dataclass(frozen=True)
 class RunFigures:
-    """The figures of one run.
+    """Figures of one run, and samples of them by batch of neighbouring iterations.
 
-    values: by figure, those not known left out. samples: of some figures the mean of an iteration, in each of several
-    batches of neighbouring iterations, float64 of shape (batches,). by_rank: computing of each rank, ns; rank_samples:
-    the same of an iteration in each batch, (batches, ranks). threads: of all ranks.
+    values: by figure, in the figure's unit (ns for times). A figure that is not known is left out.
+    samples: for some figures, the mean of an iteration in each batch, float64 of shape (batches,).
+    by_rank: computing time of each rank, ns, float64 of shape (ranks,).
+    rank_samples: computing time of each rank in an iteration, ns, shape (batches, ranks). None: no batches.
+    threads: number of threads of all ranks.
     """
 
     file: str
@@ -88,14 +91,14 @@ class RunFigures:
     by_rank: np.ndarray
     samples: dict[Figure, np.ndarray] = field(default_factory=dict)
     rank_samples: np.ndarray | None = None
-    iterations: int = 0  # of the main loop; 0: none was found
-    body: str = ""  # what one does, in words
-    waiting_at: dict[str, float] = field(default_factory=dict)  # ns a thread, by the name of a PLACE or CALL
+    iterations: int = 0  # number of iterations of the main loop; 0: no loop was found
+    body: str = ""  # what an iteration does, in words
+    waiting_at: dict[str, float] = field(default_factory=dict)  # waiting, ns a thread, by name of a PLACE or CALL
     shares_cpus: bool = False  # there are more ranks than CPUs for them
-    notes: tuple[str, ...] = ()  # what is not known of it, and why
+    notes: tuple[str, ...] = ()  # what is not known about the run, and why
     left_out: tuple[LeftOut, ...] = ()  # calls that take no time on the ideal network though they move data
 
     @property
     def batches(self) -> int:
-        """How many samples there are of each figure that has any."""
+        """Number of batches, which is the number of samples of each figure that has samples."""
         return 0 if self.rank_samples is None else len(self.rank_samples)

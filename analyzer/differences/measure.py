@@ -1,4 +1,4 @@
-"""Measurement of one run as named figures, which can be compared with the figures of another run."""
+"""Measures one run as named figures, which can be compared with the figures of another run."""
 
 from __future__ import annotations
 
@@ -60,9 +60,12 @@ Values = dict[Figure, float]
 
 
 def measure(trace: Trace, team: Team) -> RunFigures:
-    """Measure the figures of a run, with samples of them if it has enough iterations. Collective over the team.
+    """Measure the figures of a run, with samples of them if the run has at least LEAST iterations.
 
-    Raises TracelibError where the trace has no times, or it is not known what is computing.
+    All members of the team must call this function.
+
+    Raises:
+        TracelibError: The trace has no times (a Dimemas trace), or does not tell which thread is computing.
     """
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path} is a Dimemas trace: it holds no times", "name measured runs")
@@ -121,7 +124,7 @@ class _Sums:
 
     @property
     def present(self) -> np.ndarray:
-        """The ranks that could be read."""
+        """Numbers of the ranks that could be read, ascending."""
         return np.setdiff1d(np.arange(self.trace.size), self.trace.extra(Losses).missing)
 
     @property
@@ -131,17 +134,17 @@ class _Sums:
 
     @property
     def used(self) -> frozenset[str]:
-        """The procedures that were called."""
+        """Names of the procedures that the run called."""
         return frozenset(self.calls.procedures)
 
     @property
     def starting_ns(self) -> int:
-        """In what starts and ends MPI."""
+        """Time in the calls that start and end MPI, ns, summed over all threads."""
         return int(self.calls.inside_ns[:, [_starts(name) for name in self.calls.procedures]].sum())
 
     @property
     def tracer_ns(self) -> int:
-        """The tracer's own time, as far as it is no computation."""
+        """Time of the tracer outside computation, ns, summed over all threads."""
         own = self.flushed.time_ns.sum() if self.trace.origin.tracer_times else 0
         return int(self.computed.tracer_by_rank().sum() + own)
 
@@ -151,7 +154,7 @@ def _starts(procedure: str) -> bool:
 
 
 def _parts(of: _Sums, waiting: Waits, no_cpu: np.ndarray) -> Values:
-    """Split the run time into what a thread does on average, ns. The sum of all parts is the run time."""
+    """Split the run time into what a thread does on average, in ns. All parts sum up to the run time."""
     mpi = int(of.calls.mpi_ns().sum())
     ns = {
         COMPUTING: int(of.computed.time_ns.sum()),
@@ -175,7 +178,7 @@ def _efficiencies(of: Efficiency) -> Values:
 
 
 def _calls(of: _Sums) -> Values:
-    """Return the time in each procedure, and at each of its places."""
+    """Return the time in each procedure, and in each procedure by place, in ns for a thread on average."""
     found: Values = defaultdict(float)
     for name, ns in zip(of.calls.procedures, of.calls.inside_ns.sum(axis=0).tolist(), strict=True):
         found[Figure(FigureFamily.CALL, name)] += ns / of.threads
@@ -185,7 +188,7 @@ def _calls(of: _Sums) -> Values:
 
 
 def _places(of: _Sums) -> Iterator[tuple[CallBatch, Figure]]:
-    """Yield calls whose places are known, with the figure of each."""
+    """Yield the sums of calls whose place is known, with the figure of the place."""
     paths = of.trace.extra(CallPaths)
     places = paths.named() if paths.known else None
     for one in of.at:
@@ -210,7 +213,7 @@ def _cause(rank: int, what: str, region: str) -> str:
 
 
 def _waiting_at(waiting: Waits, threads: int) -> dict[str, float]:
-    """Return waiting in calls of each procedure, and at each of their places."""
+    """Return the waiting in each procedure, and in each procedure by place, in ns for a thread on average."""
     found: dict[str, float] = defaultdict(float)
     for place in waiting.places:
         for name in {place.procedure, call_at(place.procedure, place.place)}:
@@ -219,7 +222,10 @@ def _waiting_at(waiting: Waits, threads: int) -> dict[str, float]:
 
 
 def _computing(of: _Sums) -> Values:
-    """Return computing by the stretch of code, or by the calls around it."""
+    """Return the computing time in each stretch of code between two calls, in ns for a thread on average.
+
+    If the places of the calls are not known, a stretch is named by the procedures around it.
+    """
     rows, found = of.gaps.rows, defaultdict[Figure, float](float)
     paths = of.trace.extra(CallPaths)
     between = CallGaps(paths.named()) if paths.known else None
@@ -268,9 +274,13 @@ def _traffic(trace: Trace, team: Team, calls: Profile) -> Values:
 
 
 def _samples(of: _Sums, into: Batches, computing: np.ndarray, waiting: np.ndarray) -> dict[Figure, np.ndarray]:
-    """Return the means of an iteration in each batch.
+    """Return for some figures the mean of an iteration in each batch.
 
-    computing: (batches, ranks), ns an iteration; waiting: (batches, kinds).
+    Args:
+        of: Sums over the run.
+        into: The batches.
+        computing: Computing time of each rank in an iteration, ns, of shape (batches, ranks).
+        waiting: Waiting in each batch, ns, of shape (batches, wait kinds).
     """
     each = of.threads * into.iterations
     found: dict[Figure, np.ndarray] = defaultdict(lambda: np.zeros(len(into)))

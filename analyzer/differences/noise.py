@@ -9,13 +9,21 @@ from enum import Enum
 import numpy as np
 
 ALPHA = 0.05
-"""How often two runs of the same may be told apart by mistake, at most: of all figures of a family together."""
+"""Largest probability that a difference is reported between two runs of the same program. It holds for all figures of a
+family together.
+"""
 BETWEEN_RUNS = 0.05
-"""Runs of one program on one machine often differ by some per cent from start to start, in all their iterations alike
-(where ranks are placed, how fast the clock is): from one run each, a smaller change is not told from that."""
+"""Relative difference below which one run of each side cannot tell a change from noise.
+
+Runs of one program on one machine often differ by some per cent from start to start, in all iterations alike: ranks
+are placed differently, or the clock has another frequency.
+"""
 OWN_VARIATION = 2.0
-"""Where iterations of a run vary much, other programs may be at work, and runs vary, too: from one run each, a
-difference within so many standard deviations of its batches is not told from that."""
+"""Number of standard deviations of a run's batches below which a difference is not distinguished from noise.
+
+It counts where each side has one run. Where the iterations of a run vary much, other programs may be at work, and then
+whole runs vary, too.
+"""
 _RESAMPLES = 499
 _SEED = 1
 
@@ -25,25 +33,25 @@ class DifferenceVerdict(Enum):
 
     MORE = "more than noise"
     WITHIN = "within noise"
-    UNKNOWN = "cannot be told"  # from one run each
+    UNKNOWN = "cannot be told"  # one run on each side does not tell
     EXACT = "a count, which has no noise"
     SAME = "the same"
 
 
 class SampleOrigin(Enum):
-    """Where samples come from."""
+    """Source of the samples that noise is estimated from."""
 
     REPETITIONS = "repetitions"
-    ITERATIONS = "iterations"  # of one run each
+    ITERATIONS = "iterations"  # iterations of one run on each side
     NONE = "none"
 
 
 @dataclass(frozen=True)
 class ColumnTests:
-    """Results of the test of each column of samples; float64 of shape (columns,).
+    """Results of a test of each column (figure) of samples. All arrays are float64 of shape (columns,).
 
-    p: probability that chance alone makes the difference at least as large. low, high: 95 % interval of the difference
-    of the means, after minus before.
+    p: probability that chance alone makes a difference at least as large. low, high: bounds of the 95 % interval of the
+    difference of the means, after minus before.
     """
 
     p: np.ndarray
@@ -52,9 +60,13 @@ class ColumnTests:
 
 
 def compare_repetitions(before: np.ndarray, after: np.ndarray) -> ColumnTests:
-    """Test runs by Student's t, float64 (runs, columns); at least 4 of both sides together, 1 of each.
+    """Test repeated runs with Student's t-test.
 
-    The variance is taken as the same on both sides, which it is where nothing changed.
+    The variance is assumed to be the same on both sides, which is true where nothing changed.
+
+    Args:
+        before: Figures of the runs, float64 of shape (runs, columns). Both sides need at least 1 run, and together 4.
+        after: The same for the runs of the second side.
     """
     from scipy.stats import ttest_ind
 
@@ -68,9 +80,12 @@ def compare_repetitions(before: np.ndarray, after: np.ndarray) -> ColumnTests:
 
 
 def compare_iterations(before: np.ndarray, after: np.ndarray, *, intervals: bool = True) -> ColumnTests:
-    """Test batches of iterations by Mann and Whitney, float64 (batches, columns): a few slow ones do not disturb it.
+    """Test batches of iterations with the test of Mann and Whitney, which a few slow iterations do not disturb.
 
-    Intervals come from the bootstrap; without `intervals`, they are the difference itself.
+    Args:
+        before: Means of the batches, float64 of shape (batches, columns).
+        after: The same for the second side.
+        intervals: Compute the intervals with the bootstrap. False: both bounds are the difference itself.
     """
     from scipy.stats import bootstrap, mannwhitneyu
 
@@ -88,17 +103,17 @@ def compare_iterations(before: np.ndarray, after: np.ndarray, *, intervals: bool
 
 
 def spread(samples: np.ndarray) -> float:
-    """Estimate the standard deviation by the median of distances, so that a few slow ones do not matter."""
+    """Estimate the standard deviation from the median absolute deviation, so that a few slow samples do not matter."""
     from scipy.stats import median_abs_deviation
 
     return float(median_abs_deviation(samples, scale="normal"))
 
 
 def corrected(p: np.ndarray) -> np.ndarray:
-    """Correct p values for many comparisons.
+    """Correct p values for multiple comparisons (Holm).
 
-    With p <= ALPHA of these, at least one of all is a mistake in at most ALPHA of all cases. Source: S. Holm, "A simple
-    sequentially rejective multiple test procedure" (1979).
+    If every corrected p <= ALPHA is reported, at least one report is wrong with a probability of at most ALPHA. Source:
+    S. Holm, "A simple sequentially rejective multiple test procedure" (1979).
     """
     order = np.argsort(p, kind="stable")
     found = np.empty(len(p))

@@ -1,4 +1,4 @@
-"""Figures of both sides with what is known of their differences."""
+"""Rows of a comparison: a figure of both sides, its difference, and the verdict of the test."""
 
 from __future__ import annotations
 
@@ -23,22 +23,32 @@ from analyzer.differences.noise import (
 )
 
 GROUPS = 4
-"""The run time, its parts and factors, the others, and ranks are corrected apart, each for its part of ALPHA."""
+"""Number of groups of figures that are corrected separately, each with an equal share of ALPHA.
+
+The groups: the run time; its parts and factors; the other figures; ranks.
+"""
 _MOST_APART = 0.5
-"""If a run's difference is by more than this share not what its iterations say, they do not speak for it."""
+"""If the difference of the runs and the difference that the iterations add up to are further apart than this share of
+the former, the iterations do not explain it.
+"""
 _MOST_INTERVALS = 256
-"""Columns; of more the bootstrap is not worth its time."""
+"""Largest number of columns for which intervals are computed. With more, the bootstrap takes too long."""
 SMALL = f"it is less than {BETWEEN_RUNS:.0%}, by which two runs of the same often differ"
+"""Reason for no verdict: the relative difference is below BETWEEN_RUNS."""
 LOOSE = "it is not beyond what single batches of iterations vary by"
+"""Reason for no verdict: the difference is below OWN_VARIATION standard deviations of the batches."""
 OUTSIDE = "most of it lies outside the iterations"
+"""Reason for no verdict: the iterations do not explain the difference, see `_MOST_APART`."""
 
 
 @dataclass(frozen=True)
 class DifferenceRow:
-    """A figure on both sides: means of the runs; None: not known.
+    """A figure on both sides, the verdict on its difference, and the test behind the verdict.
 
-    p is corrected for the number of comparisons; low, high: 95 % interval of the difference. None: not tested. why: a
-    difference that is more than noise within the runs cannot be told from one between runs; or is one without a test.
+    before, after: mean over the runs of a side, in the unit of the figure. None: not known.
+    p: corrected for the number of comparisons. None: not tested.
+    low, high: 95 % interval of the difference. None: not tested.
+    why: why a significant difference has no verdict (SMALL, LOOSE, OUTSIDE), or why an untested difference is real.
     """
 
     figure: Figure
@@ -52,21 +62,22 @@ class DifferenceRow:
 
     @property
     def difference(self) -> float:
-        """After less before; 0 where one is not known."""
+        """After minus before, in the unit of the figure; 0 where one of them is not known."""
         return self.after - self.before if self.after is not None and self.before is not None else 0.0
 
     @property
     def relative(self) -> float | None:
-        """The difference as a share of before; None: there was nothing, or it is not known."""
+        """Difference divided by before. None: before is 0, or one side is not known."""
         return self.difference / self.before if self.before and self.after is not None else None
 
 
 @dataclass(frozen=True)
 class FigureSamples:
-    """Samples of some rows on both sides, float64 (samples, rows).
+    """Samples of some rows on both sides, each float64 of shape (samples, rows).
 
-    iterations: number of iterations of each side's run, where samples are means of one iteration. The times of a run
-    are that many times as long.
+    basis: whether samples are repeated runs or batches of iterations.
+    iterations: number of iterations of each side's run. If samples are means of one iteration, a time of the run is
+    that many times as long.
     """
 
     before: np.ndarray
@@ -75,14 +86,17 @@ class FigureSamples:
     iterations: tuple[int, int] = (1, 1)
 
     def tested(self) -> ColumnTests:
-        """Test each row, not corrected."""
+        """Test each row. The p values are not corrected for multiple comparisons."""
         if self.basis is SampleOrigin.REPETITIONS:
             return compare_repetitions(self.before, self.after)
         return compare_iterations(self.before, self.after, intervals=self.before.shape[1] <= _MOST_INTERVALS)
 
 
 def judged(rows: Sequence[DifferenceRow], samples: FigureSamples) -> list[DifferenceRow]:
-    """Return the rows with their verdicts, corrected for each other and for the other groups."""
+    """Return the rows with their verdicts.
+
+    The p values are corrected for the number of these rows, and for the number of groups (GROUPS).
+    """
     if not rows:
         return []
     found = samples.tested()
@@ -94,7 +108,12 @@ def judged(rows: Sequence[DifferenceRow], samples: FigureSamples) -> list[Differ
 
 
 def untested(row: DifferenceRow, *, exact: bool) -> DifferenceRow:
-    """Return a row without samples. exact: its figure does not depend on time."""
+    """Return a row without samples with its verdict: SAME, EXACT or UNKNOWN.
+
+    Args:
+        row: The row.
+        exact: The figure is a count, which does not depend on time.
+    """
     if row.before is not None and row.after is not None and isclose(row.before, row.after, rel_tol=1e-9, abs_tol=1e-9):
         return replace(row, verdict=DifferenceVerdict.SAME)
     return replace(row, verdict=DifferenceVerdict.EXACT if exact else DifferenceVerdict.UNKNOWN)
@@ -124,7 +143,10 @@ def _judged(row: DifferenceRow, low: float, high: float, samples: FigureSamples,
 
 
 def _by_number(row: DifferenceRow, first: float, second: float, iterations: tuple[int, int]) -> DifferenceRow:
-    """Return a row of runs with alike iterations, but different numbers of them: effects of the number are no noise."""
+    """Judge a row of runs whose iterations are alike, but whose numbers of iterations differ.
+
+    A difference that the number of iterations explains is no noise.
+    """
     inside = second * iterations[1] - first * iterations[0]
     is_large = row.before is not None and abs(row.difference) >= BETWEEN_RUNS * abs(row.before)
     if is_large and abs(inside - row.difference) <= _MOST_APART * abs(row.difference):
@@ -134,9 +156,10 @@ def _by_number(row: DifferenceRow, first: float, second: float, iterations: tupl
 
 
 def _scale(figure: Figure, iterations: tuple[int, int]) -> float | None:
-    """Return the factor from a difference of one iteration to a difference of the run.
+    """Return the factor from the difference in one iteration to the difference in the run.
 
-    None: the runs have different numbers of iterations, so there is no such factor.
+    1 for figures that do not grow with the number of iterations. None: the numbers of iterations differ, so no factor
+    exists.
     """
     if figure.unit is not FigureUnit.NS or figure.family is FigureFamily.ITERATION:
         return 1.0

@@ -1,4 +1,4 @@
-"""Lengths of bursts: their CPU time, if it was measured."""
+"""Lengths of bursts as CPU time, if CPU time was measured."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from analyzer.trace import UNKNOWN, Counters, Trace, TracerTime
 from tracelib.schema.procedures import ASKING_MPI, CLOCKS, POLLS, base_name
 
 LATER = -2
-"""A run of failing polls, or of repeated calls: the burst before it is part of that before the next call
-(`op_walk_calls`)."""
+"""Mark of a failed poll or a repeated call: the burst before it belongs to the burst before the next call.
+
+The kernel's `op_walk_calls` adds the two.
+"""
 
 CPU_TIME = "CPU_NS"
 
@@ -21,25 +23,28 @@ _COME_BACK = POLLS | CLOCKS | ASKING_MPI | {SUMMED_PROCEDURE}
 
 
 def is_measured(trace: Trace, rank: int) -> bool:
-    """Return True if the CPU time of the rank's bursts was measured."""
+    """Return True if the CPU time of the rank's bursts is known.
+
+    It is if the rank has one thread and the run counted CPU_NS.
+    """
     return trace.threads[rank] == 1 and any(counter.name == CPU_TIME for counter in trace.extra(Counters).known)
 
 
 def reads_cpu_time(trace: Trace) -> bool:
-    """Return True if any thread's CPU time was read at calls."""
+    """Return True if the run counted CPU time (CPU_NS) at calls."""
     return any(counter.name == CPU_TIME for counter in trace.extra(Counters).known)
 
 
 def is_any_measured(trace: Trace) -> bool:
-    """Return True if the CPU time of any rank's bursts was measured."""
+    """Return True if the CPU time of any rank's bursts is known (`is_measured`)."""
     names = {counter.name for counter in trace.extra(Counters).known}
     return CPU_TIME in names and any(is_measured(trace, rank) for rank in range(trace.size))
 
 
 def check_cpu_time(trace: Trace) -> None:
-    """Raise TracelibError if a rank's CPU time was not recorded. Call it where speeds by CPU time are wanted.
+    """Raise TracelibError if a rank's CPU time is not known. Call it where speeds by CPU time are wanted.
 
-    A trace without times of calls (.dim) has bursts only, which are CPU time by their definition.
+    A trace without times of calls (.dim) has only bursts, which are CPU time by definition.
     """
     unknown = [rank for rank in range(trace.size) if not is_measured(trace, rank)] if trace.has_call_times else []
     if unknown:
@@ -52,15 +57,18 @@ def check_cpu_time(trace: Trace) -> None:
 
 @lru_cache(maxsize=4)
 def _are_polls(procedures: tuple[str, ...]) -> np.ndarray:
-    """Return a mask of the procedures that poll: they test and return at once. It is the same for all ranks."""
+    """Return a bool mask of the procedures that test and return at once.
+
+    It is cached, since all ranks have the same.
+    """
     return np.array([base_name(name) in _COME_BACK for name in procedures], bool)
 
 
 class CpuBursts:
     """CPU time of one rank between its calls.
 
-    Dimemas replays the work of a processor, so a burst is what the thread computed, not how long it waited for a core
-    that others used ("Dimemas", the tracing model). Of a rank with several threads no one sequence of CPU times exists.
+    Dimemas replays the work of a processor. So a burst is the time that the thread computed, without waits for a CPU
+    that others used ("Dimemas", the tracing model). A rank with several threads has no single sequence of CPU times.
     """
 
     def __init__(self, trace: Trace, rank: int, *, wanted: bool = True) -> None:
@@ -71,7 +79,15 @@ class CpuBursts:
         self.overhead_ns = trace.extra(TracerTime).after_call_cpu_ns(rank)
 
     def window(self, window: tuple[int, int], calls: np.ndarray) -> np.ndarray | None:
-        """Return the ns of CPU time before each call of a window (int64; UNKNOWN, LATER), None if none was measured."""
+        """Return the CPU time before each call of a window.
+
+        Args:
+            window: Begin and end, ns.
+            calls: The calls (CALL) of the window.
+
+        Returns:
+            int64 ns of shape (calls,), or UNKNOWN or LATER. None: CPU time was not measured.
+        """
         if self._column is None:
             return None
         blocks = [counts.burst[:, self._column] for counts in self._trace.extra(Counters).counts(self._rank, *window)]

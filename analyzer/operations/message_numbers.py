@@ -1,6 +1,6 @@
-"""Numbers that tell apart equal messages which several threads of a rank send or receive.
+"""Numbers that distinguish equal messages which several threads of a rank send or receive.
 
-In a replay these messages may come in another order than in the run. The numbers keep sender and receiver together.
+In a replay such messages may come in another order than in the run. The numbers keep sender and receiver together.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ _KEY = ["time", "peer", "tag", "comm"]
 
 
 class MessageNumbers:
-    """Numbers from 1 of the messages of channels (communicator, source, destination, tag) that several threads of a
-    side use; all others have none, 0."""
+    """Numbers, from 1, of the messages of channels that several threads of a rank use. All other messages have 0.
+
+    A channel is (communicator, source, destination, tag).
+    """
 
     def __init__(self, trace: Trace) -> None:
         windows = [*pairwise(trace.windows().tolist())]
@@ -47,9 +49,15 @@ class MessageNumbers:
                 self._sides[rank, sends] = of_rank.drop(columns="own")
 
     def of_calls(self, rank: int, calls: np.ndarray, plan: np.ndarray) -> np.ndarray | None:
-        """Return for each call (CALL) the number of the message that it sends or receives itself, int32.
+        """Return for each call the number of the message that the call itself sends or receives.
 
-        None: no message of the rank has a number. plan: (procedures, 2) as for the kernel.
+        Args:
+            rank: The rank.
+            calls: Its calls (CALL).
+            plan: Kind and flag of the operation of each procedure (`plan_of`), of shape (procedures, 2).
+
+        Returns:
+            int32 of shape (calls,). None: no message of the rank has a number.
         """
         if (rank, True) not in self._sides and (rank, False) not in self._sides:
             return None
@@ -60,13 +68,13 @@ class MessageNumbers:
         return numbers
 
     def to_posted(self, rank: int, posted: np.ndarray) -> None:
-        """Write the messages' numbers into the column `reserved` of posted requests (REQUEST)."""
+        """Write the numbers of messages into the column `reserved` of posted requests (REQUEST)."""
         for sends in (True, False):
             mine = (posted["what"] == RequestKind.SEND_STARTED) == sends
             posted["reserved"][mine] = self._find(rank, sends, posted["posted"][mine], posted[mine])
 
     def _find(self, rank: int, sends: bool, times: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the numbers of the messages of rows. Rows that are equal in all columns get theirs in order."""
+        """Return the number of each row's message. Rows that are equal in all columns get their numbers in order."""
         table = self._sides.get((rank, sends))
         if table is None or not len(rows):
             return np.zeros(len(rows), np.int32)

@@ -1,4 +1,4 @@
-"""Persistent collectives where they are started: how much each hands over, and how much it takes."""
+"""Bytes that a persistent collective sends and receives at each of its starts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tracelib.schema.procedures import BLOCKING_COLLECTIVES, value_of
 
 
 def _operations(column: str, value: str) -> list[int]:
-    """Return the collective operations of Dimemas whose procedures have a value in a column of the table."""
+    """Return the numbers of the Dimemas collectives whose procedures have this value in a column of procedures.toml."""
     found = {operation_of(name) for name in BLOCKING_COLLECTIVES if value_of(column, name) == value}
     return sorted(number for number in found if number is not None)
 
@@ -22,20 +22,20 @@ _EQUAL, _SCATTERED, _GATHERED, _GIVEN = (
 
 
 def tell_bytes(posted: np.ndarray, calls: np.ndarray, rank: int, plan: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """Tell the bytes that each started collective hands over (`bytes`) from those that it takes (`completed`).
+    """Split the bytes of each started collective into sent (column `bytes`) and received (column `completed`).
 
-    A row of the trace has the sum of both. The call that started it has them apart, unless it started others, too:
-    then they follow from the operation, as if all members had equal shares.
+    The trace has the sum of both. The call that started the collective has both numbers, unless it started several
+    collectives. Then the bytes are split by the kind of collective, as if all members had equal shares.
 
     Args:
-        posted: Requests (REQUEST) of one rank.
-        calls: CALL of the same window.
+        posted: Requests (REQUEST) of one rank; changed in place.
+        calls: Calls (CALL) of the same window.
         rank: The rank.
-        plan: (procedures, 2), as for the kernel.
+        plan: Kind and flag of the operation of each procedure (`plan_of`), of shape (procedures, 2).
         members: Number of members of each communicator.
 
     Returns:
-        `posted` with the bytes told apart.
+        `posted`.
     """
     at = np.flatnonzero(posted["what"] == RequestKind.COLLECTIVE_STARTED)
     if not len(at):

@@ -1,4 +1,4 @@
-"""Operation that each MPI procedure becomes in a replay, by the columns of procedures.toml.
+"""Operation that each MPI procedure becomes in a replay, from the columns of procedures.toml.
 
 Source: "Dimemas 5.5.0 input format"; flags and identifiers as prv2dim writes them.
 """
@@ -39,7 +39,7 @@ WIN_WAIT = kernels.PLAN_WIN_WAIT
 WIN_LOCK = kernels.PLAN_WIN_LOCK
 WIN_UNLOCK = kernels.PLAN_WIN_UNLOCK
 FILE = kernels.PLAN_FILE
-"""`enum op_plan` of the kernel."""
+"""Kinds of operations that calls become: `enum op_plan` of the kernel."""
 
 _BLOCKING, _RENDEZVOUS, _IMMEDIATE, _IMMEDIATE_RENDEZVOUS = range(4)
 _STANDARD = lib.OP_STANDARD // lib.OP_RENDEZVOUS | _RENDEZVOUS
@@ -53,20 +53,26 @@ _FLAGS = {
     "WITH_REQUEST": 1,
     "ALL_TARGETS": 1,
 }
-"""Number of each value of `replay_flag`: of sends the flag `sync`; STANDARD: MPI decides whether the send waits."""
+"""Number of each value of `replay_flag`. For sends it is the flag `sync`; STANDARD:
+
+MPI decides whether the send waits.
+"""
 
 OPERATIONS = {name: number for number, name in enumerate(COLLECTIVE_NAMES)}
-"""Collective operations of Dimemas."""
+"""Number of each collective operation of Dimemas, by its name in Dimemas."""
 _COLLECTIVE = (GLOBAL, GLOBAL_START, GLOBAL_ON_WORLD, GLOBAL_INIT, FENCE)
 
 
 def operation_of(procedure: str) -> int | None:
-    """Return the number of the collective operation of Dimemas that a procedure stands for; None: there is none."""
+    """Return the number of the Dimemas collective that stands for an MPI procedure; None: Dimemas has none."""
     return OPERATIONS.get(value_of("operation", procedure) or base_procedure(procedure).removeprefix("MPI_"))
 
 
 def _file_access(procedure: str) -> int:
-    """Return the bits of a call on a file: FILE_READ, ... of the replay, FILE_OF_ALL, ... of the kernel."""
+    """Return the bits that describe a call on a file:
+
+    FILE_READ, ... of the replay, and FILE_OF_ALL, ... of the kernel.
+    """
     transfer = TABLE.find_transfer(base_name(procedure).removeprefix("MPI_"))
     if not transfer:
         access = getattr(lib, f"FILE_{value_of('file_access', procedure)}")
@@ -79,14 +85,15 @@ def _file_access(procedure: str) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def plan_of(procedure: str) -> tuple[int, int]:
-    """Return the operation that a call becomes.
+    """Return the operation that a call of an MPI procedure becomes in our own replay.
 
     Receives posted in advance, the receiving half of MPI_Sendrecv and the starts of persistent collectives follow from
-    the trace's requests. Procedures that Dimemas does not know (neighbourhood collectives) become nothing. Dimemas has
-    no records for one-sided operations and operations on files either, but our own replay knows them.
+    the trace's requests. Collectives that Dimemas does not know (neighbourhood collectives) become NOTHING. One-sided
+    operations and operations on files have a plan, although Dimemas has no records for them.
 
     Returns:
-        Kind of operation (above), and its sync flag, collective operation or access to a file.
+        Kind of the operation (`enum op_plan`), and a number that depends on the kind: the flag `sync` of a send, the
+        Dimemas collective, or the bits of an access to a file.
     """
     kind = getattr(kernels, f"PLAN_{value_of('replay', procedure) or 'NOTHING'}")
     if kind == FILE:
@@ -98,13 +105,16 @@ def plan_of(procedure: str) -> tuple[int, int]:
 
 
 def is_on_window(procedure: str) -> bool:
-    """Return True if the procedure becomes an operation on a window."""
+    """Return True if the procedure becomes an operation on an RMA window."""
     kind, _ = plan_of(procedure)
     return kind == FENCE or ACCESS_PUT <= kind <= WIN_UNLOCK
 
 
 def dimemas_plan_of(procedure: str) -> tuple[int, int]:
-    """Return the operation in a Dimemas trace, where calls without a record are nothing (as `plan_of`)."""
+    """Return the operation that a call becomes in a Dimemas trace, as `plan_of`.
+
+    NOTHING if Dimemas has no record for it.
+    """
     return plan_of(procedure) if is_in_dimemas(procedure) else (NOTHING, 0)
 
 
@@ -119,6 +129,9 @@ def is_on_file(procedure: str) -> bool:
 
 
 def moves_data(procedure: str) -> bool:
-    """Return True if the replay of a run without the procedure is another one."""
+    """Return True for collectives, one-sided operations and operations on files.
+
+    A replay that leaves out a call of such a procedure does not have its data or its waiting.
+    """
     name = base_name(procedure)
     return name in COLLECTIVES or is_one_sided(name) or is_of_files(name)

@@ -1,4 +1,4 @@
-"""The simulator's program of a trace: the operations of all its ranks."""
+"""Makes the simulator's program of a trace: the operations of all its ranks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from analyzer.program.storage import OperationSpill
 from analyzer.trace import Leftovers, Trace
 
 _TOGETHER = 256
-"""Number of ranks whose rows are read together, if all of them can be."""
+"""Number of ranks whose rows are read together, if the kernel can read all of them."""
 
 
 def program_of(
@@ -32,20 +32,24 @@ def program_of(
     buffered: bool = False,
     everywhere: bool = True,
 ) -> Program:
-    """Collect all operations of a trace, rank after rank. A long run's lie in a temporary file without a name.
+    """Translate a trace into a program: the operations of all its ranks, rank after rank.
 
-    Communicator 0 is the world, k + 1 the one with index k in the trace. If there are fences, windows (all of
-    Objects.known) come after them. Then communicators in which files were opened come once more, as calls on files are
-    in no order with other calls. An intercommunicator has no members here: nothing names it. Each thread of a rank is
-    a stream. A Dimemas trace is its program.
+    Each thread of a rank is a stream. The operations of a long run lie in a temporary file without a name. A Dimemas
+    trace already is a program, which is returned.
+
+    The communicators of the program are: number 0 the world; number k + 1 the communicator with index k in the trace;
+    then, if the run has fences, one for each of Objects.known, for the RMA windows; then once more the communicators in
+    which files were opened, because calls on files are in no order with other calls. Intercommunicators have no members
+    here, because no operation names them.
 
     Args:
         trace: The trace.
-        team: Processes that share the ranks; all of them must call this function.
+        team: Processes that share the ranks; all of them must call this function. None: this process alone.
         cpu_time: Make bursts as long as their CPU time, if it was measured.
         virtual: Share the bursts in regions that stand for several threads among as many virtual threads.
         buffered: Also find the size up to which MPI_Send does not wait.
-        everywhere: Give the program to each member; else only to the first one, and to others one without operations.
+        everywhere: Give the whole program to each member. False: only to the first; other members get one without
+            operations.
 
     Raises:
         TracelibError: On all members, if one of them cannot read its ranks.
@@ -59,7 +63,7 @@ def program_of(
 
 @dataclass(frozen=True)
 class SharedProgram:
-    """Operations of a trace, of which each member of a team has the part of its own ranks."""
+    """Program of a trace in parts: each member of a team has the operations of its own ranks."""
 
     trace: Trace
     team: Team
@@ -69,9 +73,12 @@ class SharedProgram:
 
     @classmethod
     def translate(cls, trace: Trace, team: Team, *, cpu_time: bool, virtual: bool) -> SharedProgram:
-        """Translate a trace as `program_of`. Collective.
+        """Translate this member's ranks. Arguments are as in `program_of`.
 
-        Raises TracelibError on all members if one cannot read its ranks.
+        All members of the team must call this method.
+
+        Raises:
+            TracelibError: On all members, if one of them cannot read its ranks.
         """
         trace.extra(Leftovers).leave_out()
         walk = RankOperations(trace, cpu_time=cpu_time, by_thread=True)
@@ -81,22 +88,34 @@ class SharedProgram:
         return cls(trace, team, communicators, cpu_time and is_any_measured(trace), mine)
 
     def own(self) -> Program:
-        """Return the operations of this member's ranks. Collective.
+        """Return a program with the operations of this member's ranks only.
 
-        Raises TracelibError on all members if one has no room for them.
+        All members of the team must call this method.
+
+        Raises:
+            TracelibError: On all members, if one of them has no room for its operations.
         """
         return together(self.team, lambda: self._program(self._mine, self._mine.spill, self.trace.share(self.team)))
 
     def whole(self, *, everywhere: bool) -> Program:
-        """Return the operations of all ranks on each member or (not `everywhere`) on the first one, on others none.
+        """Return the program with the operations of all ranks.
 
-        Collective. Raises TracelibError on all members if one has no room for them.
+        All members of the team must call this method.
+
+        Args:
+            everywhere: Give all operations to each member. False: only to the first; other members get none.
+
+        Raises:
+            TracelibError: On all members, if one of them has no room for the operations.
         """
         spill = gathered(self._mine.spill, self.team, everywhere=everywhere)
         return self._program(_Translated.joined(self._mine, self.team), spill, range(self.trace.size))
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """Return the calls of all ranks that became no operations. Collective."""
+        """Return the calls of all ranks whose data no network moves in the replay.
+
+        All members of the team must call this method.
+        """
         return _left_out(self.trace.procedures, np.sum(self.team.allgather(self._mine.left_out), axis=0))
 
     def _program(self, translated: _Translated, spill: OperationSpill, ranks: range) -> Program:
@@ -118,9 +137,10 @@ class SharedProgram:
 
 @dataclass(frozen=True)
 class _Translated:
-    """Operations of some ranks: their numbers by stream, and the streams and open requests by rank.
+    """Operations of some ranks, and the numbers that describe their streams.
 
-    Also, by procedure and for all ranks together, the number of calls that are left out, and the ns in them.
+    lengths: number of operations of each stream. slots: requests that a stream has open at once. threads: number of
+    streams of each rank. shared: for each rank, open requests that another thread completes.
     """
 
     spill: OperationSpill
@@ -128,7 +148,7 @@ class _Translated:
     slots: list[int]
     threads: list[int]
     shared: list[int]
-    left_out: np.ndarray  # (2, procedures) int64
+    left_out: np.ndarray  # int64 (2, procedures): number of calls whose data no network moves, and ns in them
 
     @classmethod
     def translate(cls, trace: Trace, walk: RankOperations, ranks: range, *, virtual: bool) -> _Translated:
@@ -145,7 +165,7 @@ class _Translated:
 
     @classmethod
     def joined(cls, mine: _Translated, team: Team) -> _Translated:
-        """Join the members' counts for all ranks, but not their operations. Collective."""
+        """Join the counts of all members, but not their operations. All members must call this method."""
         every = team.allgather((mine.lengths, mine.slots, mine.threads, mine.shared))
         lengths, slots, threads, shared = ([n for part in column for n in part] for column in zip(*every, strict=True))
         return cls(mine.spill, lengths, slots, threads, shared, np.sum(team.allgather(mine.left_out), axis=0))
@@ -158,7 +178,7 @@ class _Translated:
 
 
 def _left_out(procedures: Sequence[str], counts: np.ndarray) -> tuple[LeftOut, ...]:
-    """Make the list of calls that are left out. counts: calls and ns in them, by procedure."""
+    """List the calls whose data no network moves, the longest time first. `counts` has calls and ns by procedure."""
     rows = zip(procedures, *counts.tolist(), strict=True)
     found = [LeftOut(name, calls, ns) for name, calls, ns in rows if calls]
     return tuple(sorted(found, key=lambda row: (-row.time_ns, row.procedure)))
@@ -167,7 +187,11 @@ def _left_out(procedures: Sequence[str], counts: np.ndarray) -> tuple[LeftOut, .
 def _streams(
     walk: RankOperations, rank: int, shares: VirtualThreads | None, spill: OperationSpill
 ) -> tuple[list[int], list[int]]:
-    """Append the operations of a rank, thread after thread; returns how many each thread has, and its open requests."""
+    """Append the operations of a rank, thread after thread.
+
+    Returns:
+        For each thread the number of operations, and the number of requests that it has open at once.
+    """
     spill.begin_stream()
     if not (shares and shares.are_any) and (count := walk.append_to(spill, rank)) is not None:
         return [count], [walk.slots]
@@ -197,7 +221,7 @@ def _streams(
 
 
 def _by_thread(block: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each thread that has operations (OP) in a block, ascending, and its operations in order."""
+    """Yield the number of each thread that has operations (OP) in a block, ascending, and its operations in order."""
     ordered = block[np.argsort(block["block"], kind="stable")]
     threads, first = np.unique(ordered["block"], return_index=True)
     ends = [*first[1:].tolist(), len(ordered)]
@@ -206,9 +230,10 @@ def _by_thread(block: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 
 class _Requests:
-    """Numbers, from 0 on, for the requests that one thread opens and closes.
+    """New numbers, from 0 on, for the requests of one thread.
 
-    A rank numbers the requests of all its threads together, so that each thread would need room for all of them.
+    A rank numbers the requests of all its threads together. With these numbers, each thread would need room for all of
+    them.
     """
 
     def __init__(self) -> None:
@@ -216,7 +241,7 @@ class _Requests:
 
     @property
     def count(self) -> int:
-        """Number of numbers given."""
+        """Number of different requests so far."""
         return len(self._number)
 
     def number(self, ops: np.ndarray) -> None:

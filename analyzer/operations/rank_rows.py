@@ -1,8 +1,8 @@
-"""The rows of a rank of one thread, window by window, each read once.
+"""Rows of a rank of one thread, window by window, each read once.
 
-A request's row belongs to the call that posted it, but it lies where the request was completed. So one block of
-requests more is read than a window needs: nearly all requests posted in the window are in it. `OpenForLong` says that
-one was not; `far_requests` looks for these requests in the whole table before.
+The row of a request belongs to the call that posted it, but lies where the request was completed. So one block of
+requests more is read than a window needs. Nearly all requests that were posted in the window are in it. If one is not,
+`OpenForLong` is raised; `far_requests` then finds such requests in the whole table before the windows are read.
 """
 
 from __future__ import annotations
@@ -21,23 +21,27 @@ from tracelib.schema import BUFFERED
 
 TABLES = "calls", "polls", "requests"
 STEPS = 64
-"""A window ends after this number of sampled rows of a table that is not read here."""
+"""A window ends after this number of sampled rows of a table that is not read here (events, summaries)."""
 _NONE = np.zeros(0, REQUEST)
 
 
 class OpenForLong(Exception):
-    """A request was posted in a window that is over, and could not be known there."""
+    """Exception: a request was posted in a window that is over, and was not known in that window."""
 
 
 class Rows:
-    """Rows in a window of time (ns), as `struct thread_rows`, which lives as long as this."""
+    """Rows in a window of time (ns), as `struct thread_rows`, which is valid as long as this object."""
 
     def __init__(
         self, window: tuple[int, int], begin_ticks: int, tables: Sequence[np.ndarray], late: np.ndarray | None = None
     ) -> None:
         """Make the struct for the kernel.
 
-        tables: rows of TABLES; late: REQUEST posted in the window and completed after it; None: it is the last window.
+        Args:
+            window: Begin and end, ns.
+            begin_ticks: Begin in ticks.
+            tables: Raw rows of each of TABLES.
+            late: Requests (REQUEST) posted in the window and completed after it. None: it is the last window.
         """
         self.window, self.is_last = window, late is None
         late = _NONE if late is None else late
@@ -55,17 +59,16 @@ class Rows:
 
 
 class Far:
-    """Raw rows of requests that were posted before the block began in which they are completed."""
+    """Raw rows of requests that were completed in a later block than they were posted in."""
 
     def __init__(self, rows: np.ndarray, numbers: np.ndarray) -> None:
-        """Take the rows. numbers: of the rows in their table, in order."""
+        """Index the rows. `numbers` are the rows' numbers in their table, ascending."""
         self._rows, self._numbers = rows, numbers
         self._order = np.argsort(rows["posted"], kind="stable")
         self._posted = rows["posted"][self._order]
 
     def posted(self, begin: int, end: int, least: int) -> np.ndarray:
-        """Return the requests that were posted in [begin, end) (ticks), from number `least` on, in order of the
-        table."""
+        """Return the requests posted in [begin, end) ticks, from row number `least` on, in order of the table."""
         if not len(self._rows):
             return self._rows
         first, last = np.searchsorted(self._posted, np.array([begin, end], np.uint64))
@@ -77,32 +80,38 @@ _NOTHING_FAR = Far(np.zeros(0, BUFFERED["requests"]), np.zeros(0, np.int64))
 
 
 def _crossing(stream: RowStream, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows ahead that were posted before the block that holds them, and their numbers."""
+    """Return the rows of the next block that were posted before that block began, and their numbers."""
     found = np.flatnonzero(stream.ahead["posted"] < (stream.limit or 0))
     found = found[choice.wanted[stream.ahead["what"][found]] > 0]
     return stream.ahead[found], stream.number + found
 
 
 class RankRows:
-    """Rows of the rank of one lane."""
+    """Rows of a rank that has one thread."""
 
     def __init__(self, lane: ThreadRecords, stop: int, posted: Choice) -> None:
-        """Take the lane. stop: ns, after all that counts; posted: choice of requests that open an operation."""
+        """Prepare reading.
+
+        Args:
+            lane: The thread.
+            stop: Time (ns) behind the last row that counts.
+            posted: Requests that open an operation.
+        """
         self._lane, self._stop, self._posted = lane, stop, posted
         self._begin_ticks, self._stop_ticks = lane.clock.ticks(0), lane.clock.ticks(stop)
 
     @property
     def is_long(self) -> bool:
-        """True if any of its tables is more than one block; else there is one window."""
+        """True if any table of the rank has more than one block. Otherwise there is one window."""
         return any(len(table) > table.sizes.stream_rows for table in self._lane.tables.values())
 
     def stream(self, table: str) -> RowStream:
-        """Return the stream of one table's rows."""
+        """Return the rows of one table as a stream of blocks."""
         rows = self._lane.tables[table]
         return RowStream(rows, table, rows.find(self._begin_ticks), rows.find(self._stop_ticks))
 
     def apart(self) -> Iterator[Rows]:
-        """Yield all rows, each table's by itself."""
+        """Yield all rows, table after table; the other tables of each `Rows` are empty."""
         for place, name in enumerate(TABLES):
             stream = self.stream(name)
             while len(stream.rows):
@@ -113,7 +122,7 @@ class RankRows:
                     stream.advance()
 
     def far_requests(self) -> Far:
-        """Find the requests that were posted more than one block before their row."""
+        """Return the requests that were completed in a later block than they were posted in. Reads the whole table."""
         stream, found = self.stream("requests"), []
         while stream.limit is not None:
             found.append(_crossing(stream, self._posted))
@@ -122,8 +131,14 @@ class RankRows:
         return Far(*map(np.concatenate, zip(*found, strict=True))) if found else _NOTHING_FAR
 
     def windows(self, far: Far | None) -> Iterator[Rows]:
-        """Yield all rows by window. far: far requests, None: not known yet. Raises OpenForLong if they must be
-        known."""
+        """Yield all rows, window by window.
+
+        Args:
+            far: Result of `far_requests`. None: not known; one block is read ahead instead.
+
+        Raises:
+            OpenForLong: A request is further away than one block.
+        """
         clock, streams, cuts = self._lane.clock, [self.stream(name) for name in TABLES], self._cuts()
         requests = streams[-1]
         known = far or (Far(*_crossing(requests, self._posted)) if requests.limit is not None else _NOTHING_FAR)
@@ -153,21 +168,21 @@ class RankRows:
         return [cut for cut in cuts if self._begin_ticks < cut < self._stop_ticks]
 
     def _next_known(self, requests: RowStream, over: int) -> Far:
-        """Return the crossing rows of the block that is ahead now; windows up to `over` (ticks) are over."""
+        """Return the requests of the next block that were posted before it. Windows up to `over` (ticks) are over."""
         rows, numbers = _crossing(requests, self._posted)
         if (rows["posted"] < over).any():
             raise OpenForLong
         return Far(rows, numbers)
 
     def _taken(self, streams: Sequence[RowStream], window: tuple[int, int], end_ticks: int | None) -> list[np.ndarray]:
-        """Return the rows of a window; end_ticks: None: the last one."""
+        """Return the rows of a window, by table. `end_ticks` is its end; None: the last window."""
         calls, polls, requests = (stream.take(end_ticks) for stream in streams)
         if len(self._lane.tables["summaries"]):
             polls = self._lane.folded(*window)
         return [calls, polls, requests]
 
     def _late(self, requests: RowStream, known: Far, begin: int, end: int) -> np.ndarray:
-        """Return the REQUEST that were posted in [begin, end) (ticks) and not taken."""
+        """Return the requests (REQUEST) that were posted in [begin, end) ticks and are completed later."""
         here = requests.rows[requests.rows["posted"] < end]
         here = here[here["posted"] >= begin]
         rows = [rows for rows in (here, known.posted(begin, end, requests.number)) if len(rows)]

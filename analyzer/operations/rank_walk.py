@@ -1,4 +1,4 @@
-"""State of the kernel that turns one rank's calls into operations, from window to window."""
+"""State of the kernel that turns one rank's calls into operations, kept from window to window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIRST_OF_NONE = ffi.new("int64_t[2]")
 
 
 class RankWalk:
-    """State of the kernel for one rank."""
+    """State of the kernel that translates one rank."""
 
     def __init__(
         self, rank: int, threads: CallingThreads, begin: int, flushes: np.ndarray, communicators: int,
@@ -41,19 +41,21 @@ class RankWalk:
 
     @property
     def slots(self) -> int:
-        """Requests that were open at once."""
+        """Number of requests that were open at once."""
         return lib.op_walk_slots(self.struct)
 
     @property
     def shared_slots(self) -> int:
-        """Number of requests that another thread completed than the one that posted them."""
+        """Number of these requests that another thread completed than posted them."""
         return lib.op_walk_shared_slots(self.struct)
 
     def operations(self, calls: Arrays, rows: tuple[np.ndarray, ...], plans: Any) -> np.ndarray:
-        """Return the OP of consecutive calls and the rows (posted, done, events) of their window; see the kernel's
-        header.
+        """Return the operations (OP) of consecutive calls, as `op_walk_calls` of the kernel's header.
 
-        plans: `struct op_plans *`.
+        Args:
+            calls: Columns of the calls.
+            rows: Requests posted, requests completed, and events of the calls' window.
+            plans: `struct op_plans *`.
         """
         posted, done, events = (
             np.concatenate((rest, new)) if len(rest) else np.ascontiguousarray(new)
@@ -75,14 +77,20 @@ class RankWalk:
         return out[:count]
 
     def finish(self) -> np.ndarray:
-        """Return the last operations (OP) that were held back."""
+        """Return the operations (OP) that the kernel held back until the end of the rank."""
         out = np.zeros(self._threads.count, OP)
         return out[: lib.op_walk_finish(self.struct, pointer(out))]
 
     def rest(self, events: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Return the `struct op_rows *` of a window whose calls and requests come from elsewhere, and its events.
+        """Make the `struct op_rows *` of a window whose calls and requests come from elsewhere.
 
-        The events (PROGRAM_EVENT) come after the ones left over from the window before. For one thread.
+        The rank must have one thread.
+
+        Args:
+            events: Events (PROGRAM_EVENT) of the window.
+
+        Returns:
+            The struct, and the events with those left over from the window before.
         """
         if len(self._rest[2]):
             events = np.concatenate((self._rest[2], events))
@@ -97,25 +105,25 @@ class RankWalk:
         ), events  # fmt: skip
 
     def leave(self, events: np.ndarray) -> None:
-        """Leave these events over for the next window."""
+        """Keep these events (PROGRAM_EVENT) for the next window."""
         if len(events) or len(self._rest[2]):
             self._rest = (*self._rest[:2], events.copy())
 
 
 @cache
 def nothing() -> tuple[np.ndarray, ...]:
-    """Return tables without rows: requests posted, requests done, and events."""
+    """Return empty tables for requests posted, requests completed, and events."""
     return np.zeros(0, REQUEST), np.zeros(0, REQUEST), np.zeros(0, PROGRAM_EVENT)
 
 
 def _left(rows: np.ndarray, used: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Return each thread's rows from number `used` on."""
+    """Return the rows of each thread from index `used` on. `first` has the first row of each thread."""
     parts = [rows[begin:end] for begin, end in zip(used.tolist(), first[1:].tolist(), strict=True)]
     return parts[0].copy() if len(parts) == 1 else np.concatenate(parts)
 
 
 def struct_of(kind: str, arrays: Arrays) -> Any:
-    """Make a struct of pointers to arrays, whose owner keeps them alive; None becomes NULL."""
+    """Make a struct of pointers to arrays; None becomes NULL. The owner of the arrays must keep them alive."""
     found, types = ffi.new(kind), _pointers_in(kind)
     for name, array in arrays.items():
         if array is not None:
@@ -125,5 +133,5 @@ def struct_of(kind: str, arrays: Arrays) -> Any:
 
 @cache
 def _pointers_in(kind: str) -> dict[str, str]:
-    """Return the type of each field of the struct to which the pointer type `kind` points."""
+    """Return the C type of each field of the struct to which the pointer type `kind` points."""
     return {name: field.type.cname for name, field in ffi.typeof(kind).item.fields}

@@ -1,8 +1,8 @@
-"""The threads of a rank that call MPI: where each begins and ends in the course of the main thread.
+"""Threads of a rank that call MPI, and where each begins and ends in the course of the main thread.
 
-A trace holds the first and the last time of each thread, but not which thread created it or waited for it. Here the
-main thread (0) begins all others and goes on after them. Semaphores of the rank express it: thread t begins with number
-t and ends with number 65536 + t.
+A trace has the first and the last time of each thread, but not which thread created it or waited for it. So the main
+thread (0) begins all others here, and goes on after they end. Semaphores of the rank express this: thread t begins with
+semaphore t and ends with semaphore 65536 + t.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from analyzer.pairing.requests import window_calls, windows_of_rank
 from analyzer.trace import CALL, Regions, Trace
 
 _SIGNAL, _WAIT = lib.PROGRAM_SIGNAL, lib.PROGRAM_WAIT
-"""Types of a PROGRAM_EVENT that is a semaphore."""
+"""Types of a PROGRAM_EVENT that signals a semaphore, and that waits for a semaphore."""
 _ENDS = 1 << 16
 _NEVER = np.iinfo(np.int64).max
 
 
 class CallingThreads:
-    """Threads of one rank that call MPI; `count` is 1 if only one thread calls MPI, whatever its number."""
+    """Threads of one rank that call MPI.
+
+    count: number of threads; 1 if only one thread calls MPI, whatever its number. by_turns: see `_Lives.by_turns`.
+    """
 
     def __init__(self, begin: np.ndarray, end: np.ndarray, edges: np.ndarray, by_turns: np.ndarray | None) -> None:
         self.count = len(begin)
@@ -36,12 +39,18 @@ class CallingThreads:
     @classmethod
     @cache
     def single(cls) -> CallingThreads:
-        """Return the threads of a rank that is one sequence of calls."""
+        """Return the one thread of a rank that is one sequence of calls."""
         return cls(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, PROGRAM_EVENT), None)
 
     @classmethod
     def from_trace(cls, trace: Trace, rank: int, plan: np.ndarray) -> CallingThreads:
-        """Find the threads of a rank of a trace that call MPI. plan: (procedures, 2) as for the kernel."""
+        """Find the threads of a rank that call MPI.
+
+        Args:
+            trace: The trace.
+            rank: The rank.
+            plan: Kind and flag of the operation of each procedure (`plan_of`), of shape (procedures, 2).
+        """
         if trace.threads[rank] < 2:
             return cls.single()
         windows = windows_of_rank(trace, rank)
@@ -61,8 +70,11 @@ class CallingThreads:
         return cls(found.begin, found.last, _edges(found.begin, found.last, goes_on), found.by_turns)
 
     def split(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows thread by thread, else in their order, and the first of each thread: int64 of shape (count +
-        1,)."""
+        """Sort rows by thread. Within a thread their order stays.
+
+        Returns:
+            The rows, and the index of the first row of each thread, int64 of shape (count + 1,).
+        """
         if self.count == 1:
             return rows, np.array([0, len(rows)], np.int64)
         thread = rows["thread"].clip(0, self.count - 1)
@@ -70,14 +82,21 @@ class CallingThreads:
         return rows[order], np.searchsorted(thread[order], np.arange(self.count + 1)).astype(np.int64)
 
     def edges(self, window: tuple[int, int]) -> np.ndarray:
-        """Return the PROGRAM_EVENT of a window: where threads begin, and where the main thread goes on after them."""
+        """Return the semaphores (PROGRAM_EVENT) of a window.
+
+        They stand where threads begin, and where the main thread goes on after them.
+        """
         if not len(self._edges):
             return self._edges
         return self._edges[(self._edges["time"] >= window[0]) & (self._edges["time"] < window[1])]
 
     def last_calls(self, end: int, nothing: int) -> np.ndarray:
-        """Return CALL of procedure `nothing` where each thread ends, the main one at `end`: bursts go on until
-        there."""
+        """Return a call (CALL) without length at the end of each thread, so that its last burst lasts until there.
+
+        Args:
+            end: End of the main thread, ns.
+            nothing: Index of a procedure that becomes no operation.
+        """
         calls = np.zeros(self.count, CALL)
         calls["enter"] = calls["exit"] = np.concatenate([[end], self._end[1:]])
         calls["call"], calls["thread"] = nothing, np.arange(self.count)
@@ -85,10 +104,10 @@ class CallingThreads:
 
 
 class _Lives:
-    """First and last time of each thread, gathered window by window; `begin` is where the main thread begins it.
+    """First and last time of each thread, collected window by window, and the time at which the main thread begins it.
 
-    The main thread begins a thread while it computes: if the thread is seen first during a call of the main thread,
-    before that call.
+    The main thread begins a thread while it computes. If a thread is first seen during a call of the main thread, it
+    begins before that call.
     """
 
     def __init__(self, communicators: int) -> None:
@@ -98,7 +117,7 @@ class _Lives:
         self._call = np.zeros(1, CALL)  # the main thread's last
 
     def add(self, calls: np.ndarray, collective: np.ndarray) -> None:
-        """Take in the next calls of the rank. collective: a mask of the collectives among them."""
+        """Take in the next calls of the rank. `collective` is a mask of the calls that are collectives."""
         if not len(calls):
             return
         threads = calls["thread"]
@@ -118,7 +137,7 @@ class _Lives:
         self._see(calls["comm"][collective] + 1, threads[collective])
 
     def say(self, threads: np.ndarray, times: np.ndarray) -> None:
-        """Take in other times of threads that call MPI: regions and events of the program, and flushes."""
+        """Take in other times (ns) of threads that call MPI: of regions, events of the program, and flushes."""
         calls = threads < len(self.first)
         calls[calls] = self.first[threads[calls]] < _NEVER
         np.maximum.at(self.last, threads[calls], times[calls])
@@ -131,12 +150,12 @@ class _Lives:
 
     @property
     def by_turns(self) -> np.ndarray:
-        """(communicators + 1,) int8: several threads call its collectives."""
+        """int8 of shape (communicators + 1,): 1 if several threads call collectives of the communicator."""
         return self._several
 
 
 def _first_calls_after(trace: Trace, rank: int, windows: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return for each time the entry of the main thread's first call from then on."""
+    """Return for each time (ns) the entry of the main thread's first call at or after that time."""
     found = np.full(len(times), _NEVER)
     for begin, end in pairwise(windows.tolist()):
         if not (pending := (found == _NEVER) & (times < end)).any():
@@ -148,7 +167,10 @@ def _first_calls_after(trace: Trace, rank: int, windows: np.ndarray, times: np.n
 
 
 def _edges(begin: np.ndarray, end: np.ndarray, goes_on: np.ndarray) -> np.ndarray:
-    """Return PROGRAM_EVENT in order of time. The main thread does not wait for a thread that outlives it."""
+    """Return the semaphores (PROGRAM_EVENT) in order of time.
+
+    The main thread does not wait for a thread that outlives it.
+    """
     rows = []
     for t in range(1, len(begin)):
         if begin[t] == _NEVER:

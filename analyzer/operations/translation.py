@@ -1,6 +1,6 @@
-"""A rank's rows turned into packed operations in one step, if its file has them as they were recorded.
+"""Turns a rank's rows into packed operations in one step, if the file has the rows as they were recorded.
 
-The kernel does without intermediate records what `RankOperations.of` and the packing of its result do step by step.
+The result is the same as that of `RankOperations.of` and the packing of its operations, without the records between.
 """
 
 from __future__ import annotations
@@ -23,31 +23,35 @@ from analyzer.trace import Trace
 
 
 class Begun(NamedTuple):
-    """State of the translation of a rank."""
+    """State of the translation of one rank."""
 
     walk: RankWalk
     events: ProgramEvents
 
 
 class Unusual(Exception):
-    """Rows that do not hold all facts on their operations.
+    """Exception for rows that do not have all facts about their operations.
 
-    These are operations on windows, and persistent collectives, whose bytes stand in the calls around their starts.
+    These are operations on RMA windows, and persistent collectives, whose bytes stand in the calls around their starts.
     """
 
 
 class Translation:
-    """Translation of ranks, one after the other, into the same spill.
+    """Translator that appends the operations of one rank after the other to a spill.
 
-    Rows are read once. A fact that comes too late (a rank is unusual, a request was open for long) lets its rank begin
-    again. For the ranks after it, which will be like it, this fact is looked for first.
+    Rows are read once. If a rank turns out to be unusual, or has a request that was open for long, it is translated
+    again in another way. For later ranks, which are likely to be like it, this is checked first.
     """
 
     def __init__(self, spill: OperationSpill, plans: Any, posted: Choice, done: Choice, on_window: np.ndarray) -> None:
         """Open the kernel's translation.
 
-        plans: `struct op_plans *`; posted, done: requests that open and that end an operation; on_window: mask (uint8)
-        of the procedures whose operations need more than their rows.
+        Args:
+            spill: Where operations are appended.
+            plans: `struct op_plans *`.
+            posted: Requests that open an operation.
+            done: Requests that complete an operation.
+            on_window: uint8 mask of the procedures whose operations need more than their rows.
         """
         self.spill, self._plans, self._posted, self._done = spill, plans, posted, done
         self._on_window = on_window
@@ -56,12 +60,19 @@ class Translation:
         self._struct = ffi.gc(lib.translation_open(packer, *wanted), lib.translation_close)
         if not self._struct:
             raise MemoryError
-        self._unusual = self._open_for_long = False  # a rank before
+        self._unusual = self._open_for_long = False  # found in an earlier rank
 
     def append(self, trace: Trace, lane: ThreadRecords, begin: Callable[[], Begun]) -> tuple[int, Begun] | None:
-        """Append the operations of a rank. Return their number and the state at its end.
+        """Append the operations of a rank.
 
-        None: its rows do not hold all facts on them, and none is appended. `begin` may be called more than once.
+        Args:
+            trace: The run.
+            lane: The only thread of the rank.
+            begin: Makes the state at the begin of the rank. It may be called more than once.
+
+        Returns:
+            The number of operations, and the state at the rank's end. None: the rows do not have all facts, and nothing
+            was appended.
         """
         rank = RankRows(lane, max(trace.duration_ns + 1, 1), self._posted)
         if self._unusual and not all(self._are_plain(lane, rows) for rows in rank.apart()):
@@ -80,8 +91,16 @@ class Translation:
         return self.append(trace, lane, begin)
 
     def append_lanes(self, stored: Stored, end: int, *, tracer_times: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Append the operations of the first ones of some ranks, as many as say all of them in rows that lie before
-        `end` (ns): the number of operations of each, and how many requests it had open at once."""
+        """Append the operations of the first ranks of `stored`, up to the first rank that is unusual.
+
+        Args:
+            stored: Threads of ranks that have one thread each.
+            end: Rows from this time (ns) on are left out.
+            tracer_times: Leave the tracer's time out of bursts.
+
+        Returns:
+            For each appended rank the number of operations, and the number of requests that it had open at once.
+        """
         count = len(stored.has_events)
         if self._unusual or stored.has_events.any() or stored.counts.max(initial=0) > stored.stream_rows:
             count = 0
@@ -98,7 +117,7 @@ class Translation:
         return operations[:used], slots[:used]
 
     def _keep(self, found: Any) -> int:
-        """Append a `struct packed_window`; returns the number of its operations."""
+        """Append a `struct packed_window` to the spill. Return the number of its operations."""
         if not found.n_operations:
             return 0
         begins = np.frombuffer(ffi.buffer(found.begins, 8 * found.n_begins), np.int64)

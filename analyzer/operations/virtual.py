@@ -1,4 +1,4 @@
-"""Regions that stand for several threads, among which their computation is shared.
+"""Virtual threads: regions that stand for several threads, among which their computation is shared.
 
 Source: "Dimemas specification", section 3.4.1 (virtual threads).
 """
@@ -16,9 +16,9 @@ _ALONE = np.ones(1, np.int64)
 
 
 class VirtualThreads:
-    """Virtual threads of one rank's main thread, whose operations come block by block.
+    """Virtual threads of one rank's main thread. Its operations must come in order, block by block.
 
-    A region that lies inside a region of n threads belongs to it, unless it has a number of its own.
+    A region inside a region of n threads has n threads, too, unless it has a number of its own.
     """
 
     def __init__(self, trace: Trace, rank: int) -> None:
@@ -39,7 +39,10 @@ class VirtualThreads:
         return len(self._after) > 1
 
     def share_out(self, ops: np.ndarray) -> np.ndarray:
-        """Return OP in which the bursts of regions that stand for several threads are operations of Kind.PARALLEL."""
+        """Turn bursts in regions that stand for several threads into operations OperationKind.PARALLEL.
+
+        Return all operations.
+        """
         if not self.are_any:
             return ops
         is_edge = are_of_regions(ops)
@@ -57,9 +60,14 @@ class VirtualThreads:
 
 
 def _threads_after(begins: np.ndarray, visits: np.ndarray) -> np.ndarray:
-    """Return the number of threads of the innermost region before the first edge and after each, shape (edges + 1,).
+    """Return the number of threads of the innermost open region before the first edge and after each edge.
 
-    begins: mask of the edges that are begins; visits: the VISIT that begin there, in the same order.
+    Args:
+        begins: bool mask of the edges (begins and ends of regions) that are begins.
+        visits: Visits of regions (VISIT), one for each begin, in the same order.
+
+    Returns:
+        int64 of shape (edges + 1,); 1 outside all regions.
     """
     after = np.ones(len(begins) + 1, np.int64)
     depth_after = np.cumsum(np.where(begins, 1, -1))

@@ -1,4 +1,4 @@
-"""Makes one rank's calls into operations, a window of time at a time: joins them with requests for the kernel."""
+"""Turns one rank's calls and requests into operations, a window of time after the other."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _DONE = (
     *_any_ordinal(RequestKind.PARTITIONED_SEND_DONE), *_any_ordinal(RequestKind.PARTITIONED_RECV_DONE),
 )  # fmt: skip
 _OF_FILES = (RequestKind.READ_DONE, RequestKind.WRITE_DONE)
-"""Values of `what` that belong to both choices of requests, where operations on files are wanted."""
+"""Values of `what` of requests on files. They both open and complete operations, if files are translated."""
 
 
 def is_definable(communicator: Communicator) -> bool:
-    """Return True if Dimemas can define the communicator: it knows intracommunicators of distinct tasks only."""
+    """Return True if Dimemas can define the communicator: an intracommunicator whose members are distinct."""
     return not communicator.remote and len(set(communicator.members)) == len(communicator.members) > 0
 
 
@@ -64,15 +64,21 @@ def _file_communicators(trace: Trace) -> list[int]:
 
 
 class RankOperations:
-    """Translator of ranks' calls into operations, one rank after the other with the same tables.
+    """Translator of ranks' calls into operations, one rank after the other.
 
-    Bursts last from the end of an MPI call to the begin of the next, in whole ns. Where the tracer's time is told apart
-    from computation (Origin.tracer_times) they begin at the start of the process and leave out flushes and the tracer's
-    own time after each call, so that they sum up to the useful time. In other traces they begin at 0 and keep flushes,
-    as prv2dim does. Where CPU time was measured, they last as long as their CPU time, unless `cpu_time` is False.
-    by_thread: the threads of a rank compute side by side; else they are one sequence, in order of time.
-    events: EVENT in order of time, which the trace does not have.
-    Raises TracelibError if it is not known which thread is computing.
+    A burst lasts from the end of an MPI call to the begin of the next, in whole ns. In traces that distinguish the
+    tracer's time (Origin.tracer_times), bursts begin at the start of the process, and leave out flushes and the
+    tracer's time after each call: they sum up to the useful time. In other traces they begin at 0 and include flushes,
+    as in prv2dim. If CPU time was measured and `cpu_time` is True, a burst is as long as its CPU time.
+
+    Args:
+        trace: The trace.
+        cpu_time: Use measured CPU times.
+        by_thread: Threads of a rank compute side by side. False: they are one sequence, in order of time.
+        events: More events (EVENT) in order of time, which the trace does not have.
+
+    Raises:
+        TracelibError: The trace does not tell which thread is computing.
     """
 
     def __init__(
@@ -89,12 +95,10 @@ class RankOperations:
         self._wanted = (*_POSTED, *_OF_FILES) if by_thread else _POSTED
         self._done = Choice((*_DONE, *_OF_FILES) if by_thread else _DONE, by_completed=True)
         uses = is_on_window if by_thread else is_fence
-        self.windows = window_groups(trace, uses)  # their communicators come after those of the trace
+        self.windows = window_groups(trace, uses)  # after the trace's communicators
         self._on_window = np.array([*map(uses, trace.procedures), False])
         self._windows = Windows(trace, self._plan)
-        self.files: tuple[
-            tuple[int, ...], ...
-        ] = ()  # the same of communicators that files were opened with, after those
+        self.files: tuple[tuple[int, ...], ...] = ()  # after those of `windows`
         self._file_comm = np.zeros(1 + len(trace.communicators), np.int32)
         if by_thread and (used := _file_communicators(trace)):
             self.files = tuple(trace.communicators[k].members for k in used)
@@ -110,16 +114,17 @@ class RankOperations:
         self._worlds = _worlds(trace)
         self._members = np.array([len(c.members) for c in trace.communicators], np.int64)
         self._translation: Translation | None = None
-        self.left_out = np.zeros((2, len(trace.procedures)), np.int64)  # calls whose data no network moves; ns in them
-        self.idle_events = 0  # events that would mean something else to Dimemas
-        self.threads = 1  # of the rank under way
-        self.slots = 0  # requests that it had open at once
-        self.shared_slots = 0  # those of it that another thread completed than the one that posted them
+        self.left_out = np.zeros((2, len(trace.procedures)), np.int64)  # calls whose data no network moves; ns
+        self.idle_events = 0  # number of events left out because Dimemas would take them for idle time
+        self.threads = 1  # number of threads of the latest rank
+        self.slots = 0  # number of requests that the latest rank had open at once
+        self.shared_slots = 0  # number of them that were completed by another thread than posted them
 
     def of(self, rank: int) -> Iterator[np.ndarray]:
-        """Yield the OP of one rank, block by block.
+        """Yield the operations (OP) of one rank, block by block.
 
-        `block` is their thread. Communicators are named by their index + 1; 0 is the world.
+        Column `block` is the number of the thread. Communicators are named by their index in the trace + 1; 0 is the
+        world.
         """
         threads = CallingThreads.from_trace(self._trace, rank, self._plan) if self._numbers else CallingThreads.single()
         self.threads = threads.count
@@ -139,9 +144,10 @@ class RankOperations:
         self.slots, self.shared_slots = walk.slots, walk.shared_slots
 
     def append_to(self, spill: OperationSpill, rank: int) -> int | None:
-        """Append the operations of a rank of one thread whose rows hold all facts, without records between.
+        """Append the operations of a rank whose rows the kernel can translate directly.
 
-        Return their number; None: only `of` can translate this rank.
+        Returns:
+            Number of operations. None: the rank is not of this kind, use `of`.
         """
         measured = self._cpu_time and is_measured(self._trace, rank)
         reader = row_reader(self._trace)
@@ -168,9 +174,10 @@ class RankOperations:
         return count
 
     def append_ranks(self, spill: OperationSpill, ranks: range) -> tuple[np.ndarray, np.ndarray]:
-        """Append the operations of the first ranks of a range at once, as many of them as can be.
+        """Append the operations of the first ranks of a range together, until a rank that the kernel cannot translate.
 
-        Return for each rank the number of operations, and the number of requests that it had open at once.
+        Returns:
+            For each appended rank the number of operations, and the number of requests that it had open at once.
         """
         run = self._trace
         reader = row_reader(run)
@@ -194,7 +201,11 @@ class RankOperations:
     def _walk(self, rank: int, threads: CallingThreads, cpu_overhead_ns: int, no_burst: np.ndarray) -> RankWalk:
         """Make the kernel's state at the begin of a rank.
 
-        no_burst: FLUSH in order of time: periods that are neither a call nor a burst.
+        Args:
+            rank: The rank.
+            threads: Its threads.
+            cpu_overhead_ns: CPU time of the tracer after each call, ns.
+            no_burst: Times (FLUSH), in order, that are neither a call nor a burst.
         """
         subtract = self._trace.origin.tracer_times
         return RankWalk(
@@ -204,15 +215,18 @@ class RankOperations:
         )  # fmt: skip
 
     def _no_burst(self, rank: int) -> np.ndarray:
-        """Return the FLUSH of all threads in order of time."""
+        """Return the times (FLUSH) of all threads that belong to no burst, in order.
+
+        These are flushes, gaps in recording, and waits for CPUs.
+        """
         flushes, unrecorded = self._trace.extra(TracerTime).flushes(rank), self._trace.extra(Losses).unrecorded(rank)
         lost = _in_order(flushes, unrecorded, "begin")
         return _in_order(lost, self._trace.extra(CpuWaits).of(rank), "begin")
 
     def _by_window(self, rank: int, threaded: bool) -> Iterator[tuple]:
-        """Yield each window's begin and end, calls, requests posted and requests done.
+        """Yield for each window its begin and end, the calls, the requests posted, and the requests completed in it.
 
-        threaded: also which thread completes a collective, where it is begun.
+        With `threaded`, the posted requests also tell which thread completes a collective.
         """
         windows = windows_of_rank(self._trace, rank)
         ended = (RequestKind.COLLECTIVE_DONE, RequestKind.RMA_DONE) if threaded else ()
@@ -224,11 +238,11 @@ class RankOperations:
             yield (begin, end), calls, self._posted(rank, posted.window(index, rows), calls), done
 
     def _posted(self, rank: int, posted: np.ndarray, calls: np.ndarray) -> np.ndarray:
-        """Return the rows of a window in the kernel's form."""
+        """Return the posted requests of a window in the form that the kernel needs."""
         return tell_bytes(posted, calls, rank, self._plan, self._members)
 
     def _on_windows(self, partners: Partners, window: tuple[int, int], calls: np.ndarray) -> Arrays:
-        """Return what the kernel needs for calls on windows; nothing if no call is on one."""
+        """Return the columns that the kernel needs for calls on RMA windows; empty if there are no such calls."""
         chosen = self._on_window[calls["call"]]
         if not chosen.any():
             return {}
@@ -240,7 +254,7 @@ class RankOperations:
     def _operations(
         self, walk: RankWalk, calls: np.ndarray, cpu: np.ndarray | None, on_windows: Arrays, *rows: np.ndarray
     ) -> np.ndarray:
-        """Return the OP of one window; `rows`: posted, done and events."""
+        """Return the operations (OP) of one window. `rows`: requests posted, requests completed, and events."""
         calls = np.ascontiguousarray(calls)
         numbers = None
         if self._numbers:
@@ -255,7 +269,7 @@ class RankOperations:
         return operations
 
     def _plans(self, by_turns: np.ndarray | None) -> Any:
-        """Make the `struct op_plans *`. It lives as long as the arrays that it points to, and `by_turns`."""
+        """Make the `struct op_plans *`. It is valid as long as the arrays that it points to, including `by_turns`."""
         arrays: Arrays = {
             "call": self._plan, "defined": self._defined, "by_turns": by_turns, "file_comm": self._file_comm,
             "lost": self._lost,
@@ -269,7 +283,10 @@ class RankOperations:
 
 
 def _worlds(trace: Trace) -> np.ndarray | None:
-    """Return for each rank its application's MPI_COMM_WORLD, as operations name it; None: there is one application."""
+    """Return for each rank the number of its application's MPI_COMM_WORLD in operations.
+
+    None: there is one application.
+    """
     sizes = trace.origin.applications
     if len(sizes) < 2:
         return None
@@ -281,7 +298,7 @@ def _worlds(trace: Trace) -> np.ndarray | None:
 
 
 def message_numbers(trace: Trace) -> MessageNumbers | None:
-    """Return the numbers of messages; None: no rank has several threads."""
+    """Return the numbers that distinguish messages of threads; None: no rank has several threads."""
     if not (np.asarray(trace.threads) > 1).any():
         return None
     from analyzer.operations.message_numbers import MessageNumbers
@@ -291,7 +308,7 @@ def message_numbers(trace: Trace) -> MessageNumbers | None:
 
 
 def _in_order(first: np.ndarray, second: np.ndarray, column: str) -> np.ndarray:
-    """Return the rows of both, ordered by a column."""
+    """Merge two tables, ordered by a column. At equal values the rows of `first` come first."""
     some = [rows for rows in (first, second) if len(rows)]
     rows = np.concatenate(some) if len(some) > 1 else (*some, first)[0]
     return rows[np.argsort(rows[column], kind="stable")] if len(rows) > 1 else rows

@@ -1,7 +1,8 @@
-"""Windows of one-sided operations: the window of each call, its lock, and which call waits for which rank.
+"""One-sided operations: the RMA window of each call, its lock, and which call waits for which rank.
 
-Windows are communicators of their own: their fences are barriers, in no order with other collectives. Where one call
-waits for another rank's (MPI_Win_start for MPI_Win_post, MPI_Win_wait for MPI_Win_complete) this sends a message.
+Each RMA window is a communicator of its own: its fences are barriers, in no order with other collectives. Where one
+call waits for another rank's call (MPI_Win_start for MPI_Win_post, MPI_Win_wait for MPI_Win_complete), the other rank's
+call sends a message.
 """
 
 from __future__ import annotations
@@ -21,14 +22,19 @@ _Table = tuple[np.ndarray, np.ndarray]
 
 
 def is_fence(procedure: str) -> bool:
-    """Return True if the procedure is MPI_Win_fence, the only procedure on windows that Dimemas has a record for."""
+    """Return True if the procedure is MPI_Win_fence. Dimemas has records for no other procedure on RMA windows."""
     return plan_of(procedure)[0] == FENCE
 
 
 def window_groups(trace: Trace, uses: Callable[[str], bool] = is_fence) -> tuple[tuple[int, ...], ...]:
-    """Return the world ranks of each of Objects.known; () if it is no window of an intracommunicator.
+    """Return the world ranks of each of Objects.known.
 
-    There are none in a trace without procedures that use windows.
+    Args:
+        trace: The trace.
+        uses: Tells by its name whether a procedure uses RMA windows.
+
+    Returns:
+        One tuple for each object; () if it is not a window of an intracommunicator. () if no procedure uses windows.
     """
     if not any(map(uses, trace.procedures)):
         return ()
@@ -41,10 +47,15 @@ def window_groups(trace: Trace, uses: Callable[[str], bool] = is_fence) -> tuple
 
 
 class Windows:
-    """Windows of a trace, for the operations of its ranks."""
+    """RMA windows of a trace, as the translation of its ranks into operations needs them."""
 
     def __init__(self, trace: Trace, plan: np.ndarray) -> None:
-        """Read the windows. plan: (procedures, 2) as for the kernel."""
+        """Prepare the windows.
+
+        Args:
+            trace: The trace.
+            plan: Kind and flag of the operation of each procedure (`plan_of`), of shape (procedures, 2).
+        """
         self._trace, self._plan = trace, plan[:, 0]
         self._has_epochs = trace.extra(Objects).has_windows and bool((self._plan == WIN_START).any())
 
@@ -55,9 +66,9 @@ class Windows:
 
     @cached_property
     def start_waits(self) -> bool:
-        """True if MPI_Win_start waited for the posts in the measured run; else MPI_Win_complete waits.
+        """True if MPI_Win_start waited for the posts in the measured run. False: MPI_Win_complete waits.
 
-        It waited if fewer starts returned before their target posted than were still inside when it did.
+        It is True if no more starts returned before their target posted than were still inside when it posted.
         """
         if not self._has_epochs:
             return True
@@ -68,13 +79,17 @@ class Windows:
         return bool(left.sum() <= waited.sum())
 
     def partners(self, rank: int) -> Partners:
-        """Find the partners of a rank's calls on windows, one window of time after the other."""
+        """Return the finder of the partners of a rank's calls on RMA windows.
+
+        It takes one window of time after the other.
+        """
         return Partners(self._trace, rank, self._guessed(rank) if self._has_epochs else {})
 
     def _guessed(self, rank: int) -> dict[int, _Table]:
         """Find the groups of calls without a group from the other sides of their epochs.
 
-        Returns by step (WIN_START, WIN_POST) the times when the calls were entered, and their partners.
+        Returns:
+            By step (WIN_START, WIN_POST) the entries (ns) of the calls, ascending, and the partner of each.
         """
         epochs = self._epochs
         if not (epochs.exposures["partner"] == ANY).any():
@@ -94,7 +109,7 @@ def _sorted(time: np.ndarray, partner: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 class Partners:
-    """Partners of one rank's calls on windows."""
+    """Finder of the partners of one rank's calls on RMA windows."""
 
     def __init__(self, trace: Trace, rank: int, guessed: dict[int, _Table]) -> None:
         self._trace, self._rank, self._guessed = trace, rank, guessed
@@ -103,10 +118,17 @@ class Partners:
         self._open = {step: np.zeros(len(trace.extra(Objects).known), np.int64) for step in (WIN_START, WIN_POST)}
 
     def of(self, window: tuple[int, int], calls: np.ndarray, kinds: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the columns that the kernel needs for the calls (CALL) of a window of time. kinds: of their
-        operations.
+        """Return the columns that the kernel needs for the calls of a window of time.
 
-        `object` is the index in Objects.known, -1: not known.
+        Args:
+            window: Begin and end, ns.
+            calls: Calls (CALL) of the window.
+            kinds: Kind of operation of each call (`enum op_plan`).
+
+        Returns:
+            object: index in Objects.known, -1: not known. detail: flags of the access. first_partner: index of each
+                call's
+            first partner, of shape (calls + 1,). partners: world ranks.
         """
         rows = gather_blocks(self._trace.extra(Objects).accesses(self._rank, *window), ACCESS)
         at, accesses = with_windows(calls, rows)
@@ -129,7 +151,10 @@ class Partners:
         return found | {"first_partner": first.astype(np.int64), "partners": every[place]}
 
     def _numbers(self, step: int, entered: np.ndarray, named: np.ndarray) -> np.ndarray:
-        """Return the numbers of the groups of calls that begin epochs: as the trace names them, else as guessed."""
+        """Return the number of the group of each call that begins an epoch.
+
+        It is the group that the trace names; if there is none, the guessed group.
+        """
         found = np.zeros(len(named), np.int64)
         for group in np.unique(named[named > 0]).tolist():
             found[named == group] = self._numbered((step, group), self._trace.extra(Objects).group(self._rank, group))

@@ -16,12 +16,12 @@ __all__ = ["Machine", "ReplayPrediction", "program_of", "replay", "simulate"]
 def replay(
     traces: Trace | Program | Sequence[Trace | Program], machine: Machine, *, times: bool = False
 ) -> ReplayPrediction:
-    """Predict a run, or several at once, on `machine`.
+    """Predict a run, or several runs at once, on `machine`.
 
     Args:
         traces: Traces or programs.
         machine: Machine to replay on.
-        times: Keep also the times of each operation.
+        times: Also return the times of each operation.
 
     Raises:
         TracelibError: The program deadlocks, or the machine does not fit.

@@ -1,4 +1,4 @@
-"""Changes of time by a replay, by the places in the program that calls come from."""
+"""Compares measured and predicted times of calls by the place in the program that the calls come from."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from analyzer.trace import CallPaths, Trace
 
 @dataclass(frozen=True)
 class PlaceComparison:
-    """All calls of one procedure from one place: time in them, summed over ranks."""
+    """Calls of one procedure from one place: their number, and the time in them, summed over the ranks."""
 
-    place: int  # in Places; 0: not known
+    place: int  # index in Places; 0: not known
     procedure: str
     count: int
     measured_ns: int
@@ -26,12 +26,18 @@ class PlaceComparison:
 
     @property
     def more_ns(self) -> int:
-        """Time that the replay adds, ns."""
+        """Predicted minus measured time, ns."""
         return self.predicted_ns - self.measured_ns
 
 
 def changes_by_place(trace: Trace, program: Program, prediction: ReplayPrediction) -> list[PlaceComparison]:
-    """Return the changes by place, the largest first. The prediction is of this program alone, with `times`."""
+    """Compare the time in calls by place, the largest change first.
+
+    Args:
+        trace: The measured run.
+        program: Its program.
+        prediction: Replay of this program alone, with `times`.
+    """
     places = trace.extra(CallPaths).named()
     width = np.int64(max(len(trace.procedures), 1))
     sums: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(3, np.int64))

@@ -1,4 +1,4 @@
-"""A program as the C code of `csrc/replay` reads it."""
+"""Converts a program to the form that the C code of `csrc/replay` reads."""
 
 from __future__ import annotations
 
@@ -15,23 +15,31 @@ from analyzer.program.storage import PackedOperations, packed
 
 @dataclass
 class KeptMemory:
-    """Memory that the C code reads, kept alive as long as this is."""
+    """Memory that the C code reads. It stays alive as long as this object."""
 
     things: list[Any] = field(default_factory=list)
 
     def new(self, kind: str, *init: Any) -> Any:
-        """Allocate like ffi.new."""
+        """Allocate memory as `ffi.new` does."""
         self.things.append(ffi.new(kind, *init))
         return self.things[-1]
 
     def pointer(self, array: np.ndarray, kind: str) -> Any:
-        """Return a pointer to the data of an array."""
+        """Return a C pointer of type `kind` to the data of an array."""
         self.things.append(array)
         return pointer(array, kind, ffi)
 
 
 def fill_program(keep: KeptMemory, c: Any, program: Program, nodes: list[int], *, buffers: bool) -> None:
-    """Fill a `struct program` in, whose ranks are on these nodes. buffers: it says what sends do not wait."""
+    """Fill a `struct program` of the C code.
+
+    Args:
+        keep: Owner of the memory.
+        c: The struct.
+        program: The program.
+        nodes: Node of each rank.
+        buffers: Sends up to the size `program.buffered` do not wait. False: the program has no such size.
+    """
     members = np.array([m for group in program.communicators for m in group], np.int32)
     offsets = np.cumsum([0, *map(len, program.communicators)]).astype(np.int64)
     c.n_ranks, c.n_streams, c.n_comms = program.ranks, len(program.rank), len(program.communicators)

@@ -1,5 +1,7 @@
-"""A predicted run with what the run itself does not hold: when the network carried messages, which CPUs it had, and
-latency and waiting for links and semaphores."""
+"""Predicted run with facts that the written run does not have.
+
+These are the times when the network carried messages, the CPUs of threads, latency, and waits for links and semaphores.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,20 @@ from analyzer.trace import CALL, EVENT, STATE, Nodes, State, Trace
 from analyzer.trace.annotated import Annotated
 
 _OF_NO_CALL = (State.RUNNING, State.SCHEDULING, State.IDLE)
-"""States outside calls: there only waits for semaphores take place."""
+"""States outside calls. Only waits for semaphores divide them."""
 
 
 def refined(states: np.ndarray, ops: np.ndarray, times: np.ndarray, transfers: np.ndarray) -> np.ndarray:
-    """Divide the states of one thread where its operations do something else than their call says.
+    """Divide the states of one thread where operations of a call have states of their own.
 
-    states: STATE in order of time, none of which overlap. ops, times, transfers: OP, TIME and TRANSFER of its
-    operations. The overhead of an operation is STARTUP_LATENCY, also where the thread was without a CPU for a part of
-    it: that part keeps its state. A blocking send is WAITING_LINKS from when its receive was posted until the message
-    starts. A wait for a semaphore is BLOCKED.
+    STARTUP_LATENCY: the overhead of an operation. A part in which the thread had no CPU keeps its state. WAITING_LINKS:
+    a blocking send, from when its receive is posted until the message starts. BLOCKED: a wait for a semaphore.
+
+    Args:
+        states: States (STATE) of the thread, in order of time, without overlap.
+        ops: Operations (OP) of the thread.
+        times: Times (TIME) of these operations.
+        transfers: Messages (TRANSFER) of these operations.
     """
     begin, acted, end = times["begin"], transfers["acted"], times["end"]
     sends = (ops["kind"] == OperationKind.SEND) & ((ops["flags"] & OperationFlag.IMMEDIATE) == 0)
@@ -40,14 +46,14 @@ def refined(states: np.ndarray, ops: np.ndarray, times: np.ndarray, transfers: n
 
 
 class _Stretches:
-    """Times from `begin` to `end` (ns), ascending and without overlap, in which a thread was in `state`."""
+    """Times in which a thread was in `state`: from `begin` to `end` (ns), ascending and without overlap."""
 
     def __init__(self, begin: np.ndarray, end: np.ndarray, state: State) -> None:
         self.begin, self.end, self.state = begin, end, state
 
     @classmethod
     def of(cls, begin: np.ndarray, end: np.ndarray, state: State) -> _Stretches:
-        """Keep the operations that began and took time."""
+        """Make the stretches of the operations that began (begin >= 0) and took time."""
         some = (begin >= 0) & (end > begin)
         return cls(begin[some], end[some], state)
 
@@ -58,9 +64,12 @@ class _Stretches:
 
 
 def _divided(states: np.ndarray, by: _Stretches, *, running: bool = False) -> np.ndarray:
-    """Divide the states at the stretches, which have their own state inside.
+    """Divide states at the begins and ends of stretches. Inside a stretch a state becomes the state of the stretch.
 
-    Only states of calls are divided, or (`running`) only running.
+    Args:
+        states: States (STATE) of one thread.
+        by: The stretches.
+        running: Only RUNNING becomes the state of the stretch. False: only states of calls.
     """
     if not len(states) or not len(by.begin):
         return states
@@ -85,13 +94,21 @@ def _joined(pieces: np.ndarray, row: np.ndarray) -> np.ndarray:
 
 
 class CarriedRun(Annotated):
-    """A predicted run whose messages have as `physical_send` the instant at which they had their links and bus, on the
-    nodes and CPUs of the machine. Its states, all of which are in memory, tell latency and waiting for links.
+    """Predicted run on the nodes and CPUs of the machine, with the times when messages had their links and bus.
 
-    trace: what was written of `prediction`, of `program` alone, with `times` and `transfers`. of_calls: the program is
-    that of a trace, whose calls may be several operations; else each operation is a call. nodes: of the machine; cpus:
-    of each rank and thread. applications: as in Origin; the written run has one.
-    Messages whose send is not found among the operations keep the time of their call.
+    `physical_send` of a message is the time from which on it had its links and bus. If its send is not found among the
+    operations, it keeps the time of its call. States also distinguish latency and waiting for links; all of them are in
+    memory.
+
+    Args:
+        trace: The written run of `prediction`.
+        program: The program.
+        prediction: Replay of `program` alone, with `times` and `transfers`.
+        nodes: Nodes of the machine.
+        cpus: CPUs by (rank, thread).
+        of_calls: The program comes from a trace with calls, each of which may be several operations. False: each
+            operation is a call.
+        applications: Numbers of ranks of the applications, as in Origin. The written run has one application.
     """
 
     def __init__(
@@ -156,14 +173,14 @@ class CarriedRun(Annotated):
         return found
 
     def _by_thread(self, ranks: np.ndarray, threads: np.ndarray) -> Iterator[tuple[np.ndarray, ThreadCpus]]:
-        """Yield indices of the rows of each thread that there is, and its CPUs."""
+        """Yield for each thread with known CPUs the indices of its rows, and the CPUs."""
         for rank, thread, rows in _threads_of(ranks, threads):
             if cpus := self._cpus.get((rank, thread)):
                 yield rows, cpus
 
 
 def _threads_of(ranks: np.ndarray, threads: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Rank and number of each thread that rows are of, and the indices of its rows in their order."""
+    """Yield rank and number of each thread that has rows, and the indices of its rows in order."""
     both = ranks.astype(np.int64) << 32 | threads
     order = np.argsort(both, kind="stable")
     which, first = np.unique(both[order], return_index=True)
@@ -173,23 +190,23 @@ def _threads_of(ranks: np.ndarray, threads: np.ndarray) -> Iterator[tuple[int, i
 
 @dataclass(frozen=True)
 class _Sends:
-    """The sends of a thread by (call, receiver), those alike in their order."""
+    """Sends of one thread, ordered by call and receiver. Equal sends keep their order."""
 
-    calls: np.ndarray  # ns: entries of the calls that send, ascending
-    key: np.ndarray  # of each send: place of its call in them, and receiver
+    calls: np.ndarray  # entries of the calls that send, ns, ascending
+    key: np.ndarray  # for each send: index of its call in `calls`, and receiver
     bytes: np.ndarray
     start: np.ndarray
 
     @classmethod
     def of(cls, enter: np.ndarray, peer: np.ndarray, bytes_: np.ndarray, start: np.ndarray) -> _Sends:
-        """Make the sends. enter: of the call of each, in the program's order."""
+        """Make the sends. `enter` is the entry (ns) of the call of each send, in the program's order."""
         calls, place = np.unique(enter, return_inverse=True)
         key = _key(place, peer)
         order = np.argsort(key, kind="stable")
         return cls(calls, key[order], bytes_[order], start[order])
 
     def started(self, messages: np.ndarray) -> np.ndarray:
-        """Return when each message (MESSAGE, in order of sending) got its links: within the times of its call."""
+        """Return when each message (MESSAGE, in order of sending) got its links, limited to the times of its call."""
         found = messages["physical_send"].copy()
         place = np.searchsorted(self.calls, messages["logical_send"]).clip(max=len(self.calls) - 1)
         key = _key(place, messages["destination"])
@@ -216,7 +233,7 @@ def _number_of_equals(ascending: np.ndarray) -> np.ndarray:
 def _sends(
     program: Program, prediction: ReplayPrediction, stream: int, enter: np.ndarray, of_calls: bool
 ) -> _Sends | None:
-    """Return the thread's sends; None: there are none. enter: of the thread's calls, in their order."""
+    """Return the sends of a thread; None: there are none. `enter` has the entries of the thread's calls, in order."""
     assert prediction.transfers is not None, "simulate(..., transfers=True)"
     ops, transfers = program.ops[program.stream(stream)], prediction.transfers[program.stream(stream)]
     in_calls = (

@@ -1,4 +1,4 @@
-"""Times when threads of a replay waited for a processor, and their events in a predicted run."""
+"""Times when threads of a replay waited for a CPU, and their events in a predicted run."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from tracelib import schema
 from tracelib.schema import CpuWait
 
 CPU_WAIT = dtype_of("cpu_wait")
-"""From `begin` to `end` (ns) the thread of `stream` waited for a processor, or that changed to it; from then on it has
-`cpu` of its node. Begin and end are the same where it took another CPU without waiting."""
+"""Wait of a stream's thread for a CPU, or its change to another CPU, from `begin` to `end` in ns.
+
+From `end` on the thread has the CPU `cpu` of its node. Begin and end are equal if it changed the CPU without waiting.
+"""
 
 Intervals = tuple[np.ndarray, np.ndarray]
-"""Begins and ends, ns."""
+"""Begins and ends of intervals, two int64 arrays in ns."""
 
 
 @dataclass(frozen=True)
 class CpuWaitFile:
-    """The waits (CPU_WAIT) of all streams, stream by stream and in order of time, in a temporary file."""
+    """Waits for CPUs (CPU_WAIT) of all streams in a temporary file, stream by stream and in order of time."""
 
     rows: Rows
-    offsets: np.ndarray  # (streams + 1,) int64, the first one of each
-    first: int = 0  # stream
+    offsets: np.ndarray  # int64 (streams + 1,): index of the first wait of each stream
+    first: int = 0  # stream that counts as stream 0
 
     @classmethod
     def of(cls, found: Rows, streams: int) -> CpuWaitFile:
-        """Make them. found: each stream's in order of time, as they came."""
+        """Sort waits by stream. `found` has the waits of each stream in order of time, the streams mixed."""
         counts = np.zeros(streams, np.int64)
         for _, rows in found.pieces():
             counts += np.bincount(rows["stream"], minlength=streams)
@@ -45,19 +47,19 @@ class CpuWaitFile:
         return cls(ordered, offsets)
 
     def from_stream(self, first: int) -> CpuWaitFile:
-        """Return the waits with streams counted from `first`."""
+        """Return the same waits with stream `first` as stream 0."""
         return replace(self, first=self.first + first)
 
     def of_stream(self, stream: int) -> Intervals:
-        """Return the waits of a stream in order of time; they do not overlap."""
+        """Return the waits of a stream that took time, in order of time, without overlap."""
         rows = self._rows(stream)
         waited = rows["begin"] < rows["end"]
         return rows["begin"][waited], rows["end"][waited]
 
     def shown_of_stream(self, stream: int) -> Intervals:
-        """Return a stream's waits, and 1 ns where a thread went to another CPU without waiting.
+        """Return a stream's waits for a trace.
 
-        A record cannot be on two CPUs.
+        A change of the CPU without waiting takes 1 ns, as a record has one CPU.
         """
         rows = self._rows(stream)
         begin, end = rows["begin"].copy(), rows["end"].copy()
@@ -67,9 +69,9 @@ class CpuWaitFile:
         return begin[some], end[some]
 
     def cpus_of_stream(self, stream: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the times (ns) from which on a stream had which CPU of its node, counted from 0.
+        """Return the times (ns) from which on a stream had a new CPU, and these CPUs, counted from 0 within the node.
 
-        There are none if each thread of the node has a CPU of its own.
+        Empty if each thread of the node has a CPU of its own.
         """
         rows = self._rows(stream)
         return rows["end"].copy(), rows["cpu"].copy()
@@ -80,12 +82,12 @@ class CpuWaitFile:
 
 
 def room_for_waits() -> np.ndarray:
-    """Return the simulator's buffer on the way to the file."""
+    """Return a buffer of PIECE rows (CPU_WAIT), which the simulator fills and writes to the file."""
     return np.zeros(PIECE, CPU_WAIT)
 
 
 def _are_outside(waits: Intervals, calls: Intervals) -> np.ndarray:
-    """Mark the waits that are in no call: a replay has each in one call, or in none."""
+    """Return a mask of the waits that lie in no call. In a replay a wait lies in one call or in none."""
     (begin, end), (enter, leave) = waits, calls
     if not len(enter):
         return np.ones(len(begin), bool)
@@ -96,8 +98,13 @@ def _are_outside(waits: Intervals, calls: Intervals) -> np.ndarray:
 def wait_events(waits: Intervals, calls: Intervals, moved: Intervals, thread: int) -> np.ndarray:
     """Return the waits of one thread as events of its file (schema.EVENT).
 
-    calls: of the thread, in order, as the simulator had them; moved: where they are in the run that is written, a
-    few ns away. A wait keeps to its call, or to the time between two.
+    A wait stays inside its call, or between the same two calls, although the calls were moved.
+
+    Args:
+        waits: Begins and ends of the waits.
+        calls: Entries and exits of the thread's calls, in order, as the simulator had them.
+        moved: Entries and exits of the same calls in the written run, a few ns away.
+        thread: Number of the thread.
     """
     begin, end = waits
     outside = _are_outside(waits, calls)
@@ -116,7 +123,11 @@ def wait_events(waits: Intervals, calls: Intervals, moved: Intervals, thread: in
 
 
 def outside_calls(events: np.ndarray) -> Intervals:
-    """Return the waits of one thread (`wait_events`) that are in no call."""
+    """Return the begins and ends (ns) of the waits that lie in no call.
+
+    Args:
+        events: Events of one thread's waits (`wait_events`).
+    """
     begin, end = events[::2], events[1::2]
     outside = begin["value"] == CpuWait.OUTSIDE
     return begin["time"][outside].astype(np.int64), end["time"][outside].astype(np.int64)

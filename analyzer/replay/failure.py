@@ -1,4 +1,4 @@
-"""Messages about a replay that came to no end: who waits for whom, or what is wrong with the trace or the machine."""
+"""Messages about a replay that came to no end: which rank waits for which, or what is wrong with trace or machine."""
 
 from __future__ import annotations
 
@@ -35,14 +35,17 @@ _AT_ONCE = 1 << 20  # operations
 
 
 class ReplayBlocked(TracelibError):
-    """Nobody can go on: the program is wrong, or the trace does not hold all of it."""
+    """Error of a replay in which no thread can go on: the program is wrong, or the trace does not hold all of it."""
 
 
 def failure(result: Any, programs: Sequence[Program], blocked: np.ndarray, *, eager: bool) -> TracelibError:
-    """Make the error that ended a replay.
+    """Make the error that describes why a replay failed.
 
-    result: of the simulator; blocked: of all streams of all programs the operation in which they wait, -1 none;
-    eager: whether the machine has an eager limit.
+    Args:
+        result: `struct result *` of the simulator.
+        programs: The replayed programs.
+        blocked: For each stream of all programs, the index of the operation in which it waits; -1: it does not wait.
+        eager: True if the machine has an eager limit.
     """
     program = programs[result.application]
     if result.error == lib.REPLAY_NO_MEMORY:
@@ -96,7 +99,7 @@ def _shown(waiting: list[tuple[Program, int, int]]) -> str:
 
 
 def _ended(programs: Sequence[Program], blocked: np.ndarray) -> str:
-    """Name the ranks of a single program of which no thread waits: they made all their calls, and may be waited for."""
+    """Name the ranks of a single program that made all their calls: another rank may wait for them."""
     if len(programs) > 1:
         return ""
     rank = np.asarray(programs[0].rank)
@@ -107,7 +110,7 @@ def _ended(programs: Sequence[Program], blocked: np.ndarray) -> str:
 
 
 def _where(program: Program, stream: int, op: int) -> str:
-    """Return "rank 3 in a receive from rank 2, tag 7 (call 12)"."""
+    """Describe where a stream is: "rank 3 in a receive from rank 2, tag 7 (call 12)"."""
     row = program.ops[op]
     members = program.communicators[row["comm"]] if 0 <= row["comm"] < len(program.communicators) else ()
     name = COLLECTIVE_NAMES[row["tag"] % len(COLLECTIVE_NAMES)]
@@ -127,6 +130,6 @@ def _where(program: Program, stream: int, op: int) -> str:
 
 
 def _calls(program: Program, first: int, stop: int) -> int:
-    """Count the calls that the operations [first, stop) are."""
+    """Count the calls that begin among the operations [first, stop)."""
     cuts = pairwise((*range(first, stop, _AT_ONCE), stop))
     return sum(int(np.count_nonzero(program.ops[a:b]["flags"] & OperationFlag.FIRST)) for a, b in cuts)

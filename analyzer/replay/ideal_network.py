@@ -1,8 +1,8 @@
-"""Replay on the ideal network, where ranks only wait for each other: shared by the processes of a team.
+"""Replay on the ideal network, where ranks only wait for each other. The processes of a team share the ranks.
 
-A rank needs to know of the others only what it waits for. So each process lets its own ranks go on as far as they can,
-tells the others what their ranks wait for, and goes on with what it was told. The simulator (`simulate`) gives the same
-times, for one process and in order of time; the spec's T_ideal is theirs ("Speedup model", sections 3.1 and 4.2.1).
+A rank needs to know of other ranks only what it waits for. So each process lets its own ranks go on as far as possible,
+and tells the other processes what their ranks wait for. The simulator (`simulate`) gives the same times, but uses one
+process and goes in order of time. These times are T_ideal of the spec ("Speedup model", sections 3.1 and 4.2.1).
 """
 
 from __future__ import annotations
@@ -23,41 +23,51 @@ from analyzer.replay.c_program import KeptMemory, fill_program
 from analyzer.replay.simulate import TIME
 
 TOLD = dtype_of("told")
-"""Record that one process sends to another: csrc/replay/ideal/ideal.h."""
+"""Fact that one process sends to another: `struct told` in csrc/replay/ideal/ideal.h."""
 
 _NO_LIMIT = 1 << 62
-"""Bytes; no message has more."""
+"""Eager limit in bytes that no message reaches."""
 _NOTHING = np.zeros(0, TOLD)
 
 AT_ONCE = 1 << 20
-"""Operations of a process between two meetings at most."""
+"""Largest number of operations that a process makes between two meetings (exchanges with the other processes)."""
 TRIAL = 64
-"""Meetings after which it is looked at whether sharing is worth it, and again each time as many were."""
+"""Number of meetings between two checks whether sharing the ranks is worth it."""
 WORTH = 5000
-"""Operations of all processes between two meetings that take one process as long as to meet."""
+"""Number of operations that one process makes in the time of a meeting. If all processes together make fewer in a
+meeting on average, one process alone is faster.
+"""
 
 
 @dataclass(frozen=True)
 class IdealTimes:
-    """Times that the replay found."""
+    """Times of a run on the ideal network, ns."""
 
     end_ns: int
-    most_computing_ns: int  # of one rank
-    times: np.ndarray | None  # TIME of the own operations, where they were asked for
+    most_computing_ns: int  # longest computing time of a rank
+    times: np.ndarray | None  # TIME: times of the operations of this member's ranks; None: not asked for
 
 
 class FallbackReason(Enum):
-    """Why the replay was left to another way."""
+    """Reason why the replay must be made in another way: by the simulator, or in one process."""
 
     TO_SIMULATOR = "the program has more than ranks of one thread each that wait for each other, or an error"
     TO_ONE_PROCESS = "members would meet too often"
 
 
 def ideal_times(own: Program, team: Team, eager_limit: int, *, times: bool = False) -> IdealTimes | FallbackReason:
-    """Replay a program of which each member of a team has some neighbouring ranks, in their order: `own` has their
-    streams, and the communicators of all ranks.
+    """Replay a program on the ideal network. Each member of the team has some neighbouring ranks, in order of members.
 
-    eager_limit: bytes from which a send waits. Collective.
+    All members of the team must call this function.
+
+    Args:
+        own: Program with the streams of this member's ranks and the communicators of all ranks.
+        team: Processes that share the ranks.
+        eager_limit: Size in bytes from which on a send waits for its receive.
+        times: Also return the times of the operations of this member's ranks.
+
+    Returns:
+        The times, or why the replay must be made in another way.
     """
     first = _first_ranks(own, team)
     if first is None:
@@ -98,7 +108,7 @@ def _first_ranks(own: Program, team: Team) -> list[int] | None:
 
 
 class _Replay:
-    """The ranks of this process."""
+    """Replay of the ranks of this process."""
 
     def __init__(self, own: Program, first: Sequence[int], team: Team, eager_limit: int, *, times: bool) -> None:
         self._keep = KeptMemory()
@@ -113,8 +123,12 @@ class _Replay:
         self._members = team.size
 
     def go_on(self, told: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take what others told (TOLD), and go on. Returns what is to be told, in order of whom, and how much of it
-        to each; and whether this failed, whether something is to come, and how many operations were done."""
+        """Take in the facts (TOLD) from other processes, and let the own ranks go on.
+
+        Returns:
+            The facts for other processes, ordered by process. The number of facts for each process. Three numbers:
+            whether the replay failed, whether it goes on, and how many operations were made.
+        """
         given = ffi.cast("struct told *", ffi.from_buffer(told)) if len(told) else ffi.NULL
         answer = lib.IDEAL_NO_MEMORY
         if self._ideal:

@@ -15,40 +15,48 @@ from analyzer.trace import Nodes
 from analyzer.trace.records import State
 
 _ON_A_CPU = (State.RUNNING, State.TRACER)
-"""States in which a thread has a CPU where several share it; it gives it back while it waits."""
+"""States in which a thread has a CPU if several threads share the CPUs. In other states it gives the CPU back."""
 
 
 @dataclass(frozen=True)
 class ThreadCpus:
-    """The CPUs of one thread, numbered through all nodes from 1 as a .prv does: cpu[k] from since[k] (ns) on."""
+    """CPUs of one thread over time: cpu[k] from since[k] (ns) on.
+
+    CPUs are numbered from 1 through all nodes, as in a .prv.
+    """
 
     since: np.ndarray
     cpu: np.ndarray  # int32
-    shared: bool  # with other threads of the node
+    shared: bool  # True if the threads of the node share its CPUs
 
     def at(self, times: np.ndarray) -> np.ndarray:
-        """Return the last CPU at each of some times; before the first one 0."""
+        """Return the CPU that the thread had last at each time (ns); 0 before its first CPU."""
         at = np.searchsorted(self.since, times, "right") - 1
         return np.where(at >= 0, self.cpu[at], 0) if len(self.cpu) else np.zeros(len(times), np.int32)
 
     def of_states(self, begins: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """Return the CPU during each state; 0 while it has none."""
+        """Return the CPU during each state; 0 if the thread has no CPU in that state.
+
+        Args:
+            begins: Begins of the states, ns.
+            states: Values of `State`.
+        """
         found = self.at(begins)
         return np.where(np.isin(states, _ON_A_CPU), found, 0) if self.shared else found
 
 
 @dataclass(frozen=True)
 class MachinePlacement:
-    """Nodes of a replay's machine, and by application the CPUs of its threads by (rank, thread)."""
+    """Nodes of a replay's machine, and the CPUs of the threads of each application, by (rank, thread)."""
 
-    nodes: Nodes  # `of_rank`: the ranks of all applications, one after the other
+    nodes: Nodes  # `of_rank` has the ranks of all applications, one application after the other
     cpus: tuple[dict[tuple[int, int], ThreadCpus], ...]
 
     @classmethod
     def of(cls, programs: Sequence[Program], machine: Machine, prediction: ReplayPrediction) -> MachinePlacement:
-        """Make it from a prediction of all programs together, with `cpu_waits`.
+        """Make the placement from a prediction of all programs together, with `cpu_waits`.
 
-        Threads with a CPU of their own have one after the other, in order of application, rank and thread.
+        On a node with enough CPUs each thread gets its own, in the order of application, rank and thread.
         """
         ranks = [program.ranks for program in programs]
         made = with_counts(machine, sum(ranks))

@@ -1,4 +1,4 @@
-"""The profile of a replay: how many threads compute at each instant, and how many messages wait for the network."""
+"""Parallelism of a replay: how many threads compute at each instant, and how many messages wait for the network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ _ROWS = {
 
 
 def replayed_parallelism(programs: Program | Sequence[Program], machine: Machine, bins: int) -> Parallelism:
-    """Compute the parallelism in two replays: the first one gives the duration."""
+    """Compute the parallelism over time with two replays; the first gives the duration.
+
+    Args:
+        programs: Programs that run at once.
+        machine: Machine to replay on.
+        bins: Number of bins of the time axis, as in CountBins.
+    """
     end_ns = simulate(programs, machine).end_ns
     layout = CountBins(end_ns, bins)
     found = simulate(programs, machine, bins=(layout.count, layout.width_ns))

@@ -1,4 +1,4 @@
-"""The run that a replay predicts: the calls of the traced run at the times that the simulator gave them."""
+"""Predicted run: the calls of the traced run at the times that the simulator gave them."""
 
 from __future__ import annotations
 
@@ -29,16 +29,25 @@ _NO_WAITS: Intervals = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 def write_predicted(
     trace: Trace, program: Program, prediction: ReplayPrediction, path: Path, machine: str, called: Path | None = None
 ) -> None:
-    """Write the predicted run as `path`, a packed run that `analyze` opens like a measured one.
+    """Write the predicted run to `path`, as a packed run that `analyze` opens like a measured run.
 
-    A call lasts from the end of the burst before it to the end of its last operation. What happened between calls
-    (regions, events of the program) keeps its place in what the burst computes, in proportion. Calls that take no time
-    last 1 ns, so that their order is kept: they begin as much earlier as the burst before them allows, so that nothing
-    is received before it was sent; else what follows starts that much later, and catches up at the next burst.
-    Of a Dimemas trace, which holds no calls, each operation is one.
-    prediction: of `program` alone, with `times`, and with `cpu_waits` if it is to say when threads waited for a CPU.
-    Raises TracelibError where the file cannot be written, which names `called` if `path` is only a step on the way to
-    that.
+    A call lasts from the end of the burst before it to the end of its last operation. Regions and events of the program
+    keep their relative position within a burst. In a Dimemas trace, which has no calls, each operation becomes a call.
+
+    Calls that take no time last 1 ns, so that their order is kept. They begin earlier if the burst before them is long
+    enough, so that no message is received before it is sent. If it is too short, the following calls begin later, and
+    catch up at the next burst.
+
+    Args:
+        trace: The traced run.
+        program: Its program.
+        prediction: Replay of `program` alone, with `times`. With `cpu_waits`, the run also has the waits for CPUs.
+        path: File to write.
+        machine: Name of the machine.
+        called: Name of the file in error messages. None: `path`.
+
+    Raises:
+        TracelibError: The file cannot be written.
     """
     regions = () if trace.has_call_times else regions_of(program)
     records = (
@@ -51,7 +60,7 @@ def write_predicted(
 
 
 def _said(records: Iterator[RankRecords]) -> Iterator[RankRecords]:
-    """Yield the records, the first of which state that they are a prediction."""
+    """Yield the records of all ranks, with an event in the first that marks the run as predicted."""
     first = next(records)
     event = np.array([(0, 1, schema.PREDICTED_TYPE, 0, 0)], schema.EVENT)
     yield replace(first, events=np.concatenate([event, first.events]))
@@ -89,9 +98,15 @@ def _rank(trace: Trace, program: Program, prediction: ReplayPrediction, rank: in
 def times_of_calls(
     program: Program, prediction: ReplayPrediction, streams: range, counts: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return predicted entries and exits (ns) of the calls of neighbouring streams, one stream's after the other.
+    """Return the predicted entries and exits (ns) of the calls of neighbouring streams, stream after stream.
 
-    counts: of each stream these first ones only. What a thread does after its last call is one more.
+    What a thread does after its last call counts as one more call.
+
+    Args:
+        program: The replayed program.
+        prediction: Replay of the program, with `times`.
+        streams: The streams.
+        counts: Number of first calls of each stream that are returned. None: all calls.
     """
     assert prediction.times is not None, "simulate(..., times=True)"
     bounds = program.offsets[streams.start : streams.stop + 1]
@@ -108,12 +123,12 @@ def times_of_calls(
 
 
 class CallTimes:
-    """Predicted entries and exits of the calls of a rank, in the order in which the trace has them."""
+    """Predicted entries and exits of a rank's calls, in the order in which the trace has the calls."""
 
     def __init__(self, program: Program, prediction: ReplayPrediction, rank: int) -> None:
         assert prediction.times is not None, "simulate(..., times=True)"
-        self.end = 0  # ns: of the rank
-        self.waits: dict[int, Intervals] = {}  # for a CPU, of the threads that had any
+        self.end = 0  # end of the rank, ns
+        self.waits: dict[int, Intervals] = {}  # waits for a CPU, by thread, for threads that waited
         self._times: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for index in program.streams_of(rank):
             times = prediction.times[program.stream(index)]
@@ -125,7 +140,14 @@ class CallTimes:
         self._next = dict.fromkeys(self._times, 0)
 
     def next(self, threads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the times of the next calls, given their threads: int64 of shape (calls,), ns."""
+        """Return the predicted times of the next calls.
+
+        Args:
+            threads: Thread of each call, shape (calls,), in the order of the trace.
+
+        Returns:
+            Entries and exits, int64 ns of shape (calls,).
+        """
         found = np.zeros((2, len(threads)), np.int64)
         for thread, times in self._times.items():
             mine = threads == thread if len(self._times) > 1 else np.ones(len(threads), bool)
@@ -137,9 +159,9 @@ class CallTimes:
 
 
 class TimeMap:
-    """Map from times of a traced rank to times of its prediction.
+    """Map from the times of a traced rank to the times of its prediction.
 
-    waits: waits for a CPU, by thread; `wait_events` are the same as events of the rank's file.
+    waits: waits for a CPU, by thread. `wait_events` has the same waits as events of the rank's file.
     """
 
     def __init__(
@@ -164,11 +186,17 @@ class TimeMap:
         self._exit, self._exit_to = calls["exit"][order], self.exit[order]
 
     def entries(self, times: np.ndarray) -> np.ndarray:
-        """Map times at which calls were entered."""
+        """Map the times at which calls were entered. A time that is no entry is mapped as in `between`."""
         return self._exact(times, self._enter, self.enter)
 
     def entries_of(self, times: np.ndarray, threads: np.ndarray, calls: np.ndarray) -> np.ndarray:
-        """Map times, in order, at which these threads entered a call each: one of `calls` (bool) if one was then."""
+        """Map times at which threads entered calls.
+
+        Args:
+            times: Times in ns, ascending.
+            threads: Thread of each time.
+            calls: Mask of the calls of the rank. If several calls began at the same time, one of these is preferred.
+        """
         found = times.copy()
         for thread in np.unique(threads).tolist():
             asked = np.flatnonzero(threads == thread)
@@ -181,7 +209,7 @@ class TimeMap:
         return found
 
     def exits(self, times: np.ndarray) -> np.ndarray:
-        """Map times at which calls ended."""
+        """Map the times at which calls ended. A time that is no exit is mapped as in `between`."""
         return self._exact(times, self._exit, self._exit_to)
 
     def _exact(self, times: np.ndarray, from_: np.ndarray, to: np.ndarray) -> np.ndarray:
@@ -191,8 +219,10 @@ class TimeMap:
         return np.where(from_[at] == times, to[at], self.between(times, np.zeros(len(times), np.int64)))
 
     def between(self, times: np.ndarray, threads: np.ndarray) -> np.ndarray:
-        """Map any times of threads in proportion between the nearest entries and exits; after the last at the same
-        distance."""
+        """Map any times of threads by linear interpolation between the nearest entries and exits.
+
+        A time after the last exit keeps its distance from the last exit.
+        """
         found = times.astype(np.int64)
         for thread in np.unique(threads).tolist():
             mine = threads == thread
@@ -203,16 +233,16 @@ class TimeMap:
 
 
 def _points(calls: np.ndarray, enter: np.ndarray, exit_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return entries and exits of a thread in the trace and in the prediction, both in order."""
+    """Return the entries and exits of a thread's calls in the trace and in the prediction, both ascending."""
     pairs = (np.column_stack([calls["enter"], calls["exit"]]), np.column_stack([enter, exit_]))
     from_, to = (np.maximum.accumulate(np.concatenate([[0], pair.ravel()])) for pair in pairs)
     return from_, to
 
 
 def _with_waits(from_: np.ndarray, to: np.ndarray, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Add two points for each wait between calls: nothing of the trace takes place in it.
+    """Add the begin and the end of each wait between calls to the points of the map; no traced time lies inside a wait.
 
-    Computation until the wait has the share of the burst's computation that its time in the trace has of the burst's.
+    The share of the burst's computation before the wait is the same in the trace and in the prediction.
     """
     inside = end <= to[-1]
     begin, end = begin[inside], end[inside]

@@ -1,4 +1,4 @@
-"""The calls that the operations of a Dimemas trace stand for, at the times that a replay gave them."""
+"""Calls that the operations of a Dimemas trace stand for, at the times that a replay gave them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SENDS = {
     OperationFlag(0): "MPI_Send", OperationFlag.RENDEZVOUS: "MPI_Send", OperationFlag.IMMEDIATE: "MPI_Isend",
     OperationFlag.IMMEDIATE | OperationFlag.RENDEZVOUS: "MPI_Irsend",
 }  # fmt: skip
-"""Procedures of sends by the flag `sync`, as analyze dim writes it; it does not distinguish blocking ones."""
+"""Procedure of a send by its flag `sync`, as analyze dim writes the flag, which does not distinguish blocking sends."""
 PROCEDURES = (
     "MPI_Send", "MPI_Isend", "MPI_Irsend", "MPI_Recv", "MPI_Irecv", "MPI_Wait",
     *(f"MPI_{name}" for name in COLLECTIVE_NAMES), *(f"MPI_I{name.lower()}" for name in COLLECTIVE_NAMES),
 )  # fmt: skip
-"""Procedures that a Dimemas trace can distinguish."""
+"""Procedures that a Dimemas trace can distinguish. `CALL.call` of a replayed Dimemas trace is an index in them."""
 
 CALLS = (
     OperationKind.SEND,
@@ -34,10 +34,10 @@ CALLS = (
     OperationKind.COLLECTIVE,
     OperationKind.COLLECTIVE_START,
 )
-"""Operations of a Dimemas trace that stand for a call each."""
+"""Kinds of operations of a Dimemas trace that each stand for one call."""
 _WAIT_FOR_NOBODY = (OperationKind.SEND, OperationKind.IRECV, OperationKind.COLLECTIVE_START)
 _IDLE = 0
-"""Type of the events with which prv2dim marks idle blocks: not the program's."""
+"""Type of the events with which prv2dim marks idle blocks. They are no events of the program."""
 
 
 def regions_of(program: Program) -> tuple[int, ...]:
@@ -48,10 +48,16 @@ def regions_of(program: Program) -> tuple[int, ...]:
 
 
 def recorded(program: Program, prediction: ReplayPrediction, rank: int, regions: tuple[int, ...]) -> RankRecords:
-    """Return the records of one rank, its threads one after the other.
+    """Return the records of one rank of a replayed Dimemas trace, its threads one after the other.
 
-    Each operation is a call: MPI_Sendrecv, MPI_Waitall and the like are known by their parts only. The communicator of
-    a message that was not defined is unknown. regions: numbers of regions 1, 2, ... (`regions_of`).
+    Each operation is a call: MPI_Sendrecv, MPI_Waitall and the like appear as their single operations. A message in a
+    communicator that the trace does not define has an unknown communicator.
+
+    Args:
+        program: Program of the Dimemas trace.
+        prediction: Replay of the program alone, with `times`.
+        rank: The rank.
+        regions: Numbers of the regions in the program's events (`regions_of`). The records number them 1, 2, ...
     """
     parts = [_thread(program, prediction, k, regions) for k in program.streams_of(rank)]
     calls, requests, marks, events = (np.concatenate(tables) for tables in zip(*parts, strict=True))
@@ -82,13 +88,18 @@ def _thread(
 
 
 def in_order(enter: np.ndarray, leave: np.ndarray, early: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return entries and exits of calls one after the other, moved so that those that take no time last 1 ns.
+    """Move the times of a thread's calls so that each call lasts at least 1 ns and the calls do not overlap.
 
-    early: mask of the calls that wait for nobody. They, and entries of all, are moved into the burst before them if
-    possible: messages that others receive were not sent later then. The rest is moved to later times.
+    Entries, and exits of the calls in `early`, are moved into the burst before them where there is room: the messages
+    that others receive were then not sent later. All other times are moved to later times.
 
-    early: which calls wait for nobody. They, and entries of all, are moved into the burst before them if they can be:
-    what others receive was not sent later then. The rest is moved to later times.
+    Args:
+        enter: Entries in ns, in order.
+        leave: Exits in ns.
+        early: Mask of the calls that wait for no other rank. None: all times are moved to later times.
+
+    Returns:
+        The moved entries and exits.
     """
     points = np.column_stack([enter, leave]).ravel()
     steps = np.arange(len(points))
@@ -116,7 +127,7 @@ def _calls(ops: np.ndarray, enter: np.ndarray, leave: np.ndarray, thread: int) -
 
 
 def _procedures(ops: np.ndarray) -> np.ndarray:
-    """Return the index in PROCEDURES of each call."""
+    """Return the index in PROCEDURES of the procedure of each operation."""
     found = np.zeros(len(ops), np.int32)
     for flags, name in _SENDS.items():
         mine = ops["flags"] & (OperationFlag.IMMEDIATE | OperationFlag.RENDEZVOUS) == flags
@@ -138,7 +149,7 @@ def _procedures(ops: np.ndarray) -> np.ndarray:
 
 
 def _requests(ops: np.ndarray, calls: np.ndarray, thread: int) -> np.ndarray:
-    """Find the operation that each wait completes: the one that opened its slot last."""
+    """Return a REQUEST for each wait: it completes the operation that used the request's slot last."""
     at = np.arange(len(ops))
     opens = np.isin(ops["kind"], (OperationKind.IRECV, OperationKind.COLLECTIVE_START))
     used = opens | (ops["kind"] == OperationKind.WAIT)

@@ -1,4 +1,4 @@
-"""Programs on machines, several replays at a time."""
+"""Makes several replays of programs on machines at a time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _tell: ContextVar[Callable[[], None] | None] = ContextVar("_tell", default=None)
 
 @contextmanager
 def counted(tell: Callable[[int], None]) -> Iterator[None]:
-    """Call `tell` inside the block after each replay of this process, with their number so far."""
+    """Call `tell` after each replay that this process makes inside the block, with the number of replays so far."""
     done = count(1)
     token = _tell.set(lambda: tell(next(done)))
     try:
@@ -34,17 +34,29 @@ def counted(tell: Callable[[int], None]) -> Iterator[None]:
 def predictions(
     program: Program, machines: Sequence[Machine], team: Team, jobs: int | None = None
 ) -> list[ReplayPrediction]:
-    """Predict the program on each machine, without the times of its operations."""
+    """Predict the program on each machine, without the times of its operations.
+
+    All members of the team must call this function.
+
+    Args:
+        program: The program.
+        machines: The machines.
+        team: Processes that share the replays.
+        jobs: Number of replays that a process makes at once. None: one for each of its CPUs; in a team one.
+
+    Returns:
+        One prediction for each machine.
+    """
     return _each([(program, machine) for machine in machines], lambda found: found, team, jobs)
 
 
 def end_times(cases: Sequence[Case], team: Team, jobs: int | None = None) -> list[int]:
-    """Predict when each program ends on its machine (ns)."""
+    """Predict when each program ends on its machine, in ns. Team and jobs are as in `predictions`."""
     return _each(cases, lambda found: found.end_ns, team, jobs)
 
 
 def end_times_of(programs: Sequence[Program], machine: Machine, team: Team, jobs: int | None = None) -> list[int]:
-    """Predict when each program ends on the machine, alone (ns)."""
+    """Predict when each program ends if it runs alone on the machine, in ns. Team and jobs are as in `predictions`."""
     return end_times([(program, machine) for program in programs], team, jobs)
 
 
@@ -60,10 +72,10 @@ def _own_at_once(team: Team, jobs: int | None) -> int:
 def _each(
     cases: Sequence[Case], kept: Callable[[ReplayPrediction], _Kept], team: Team, jobs: int | None
 ) -> list[_Kept]:
-    """Replay the cases and keep a result of each, in order.
+    """Replay all cases and return one result for each, in order.
 
-    The members of the team share the cases; each runs `jobs` replays at once (default: one for each CPU that it has,
-    one only in a team). The simulator runs outside of Python's lock, so threads do, and share the programs.
+    The members of the team share the cases. The simulator runs outside of Python's lock, so the replays of a process
+    run in threads, which share the programs.
     """
     mine = [cases[k] for k in team.share(len(cases))]
     found, tell = [], _tell.get()

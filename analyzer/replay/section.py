@@ -1,7 +1,7 @@
-"""The part of a run that a prediction is compared with: from the end of MPI_Init to the begin of MPI_Finalize.
+"""The section of a run that a prediction is compared with: from the end of MPI_Init to the begin of MPI_Finalize.
 
-What MPI itself takes to start and to end is no communication of the program, and no machine has a parameter for it; in
-a short run it is most of the time.
+The time in which MPI starts and ends is no communication of the program, and no machine has a parameter for it. In a
+short run it is most of the time.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from analyzer.trace import Trace
 from tracelib.schema.procedures import FINALIZE, INIT, base_name
 
 NOT_COMPARED = (*INIT, *FINALIZE)
-"""Procedures that lie outside."""
+"""Procedures that bound the section and lie outside of it: MPI_Init, MPI_Finalize and their variants."""
 
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class ReplaySection:
-    """A program of which only this part takes time, and when that was in the measured run.
+    """Section of a run: the program in which only the section takes time, and the section's times in the measured run.
 
-    Of a run in which not all ranks called MPI_Init (MPI_Finalize), it begins (ends) with the run; a Dimemas trace is
-    taken whole.
+    If not all ranks called MPI_Init, the section begins with the run. If not all ranks called MPI_Finalize, it ends
+    with the run. The section of a Dimemas trace is the whole trace.
     """
 
     program: Program
-    begin: np.ndarray  # (ranks,) int64 ns: where each rank's part begins in the trace
-    end: np.ndarray  # (ranks,)
+    begin: np.ndarray  # int64 (ranks,): time in the trace at which the section of each rank begins, ns
+    end: np.ndarray  # int64 (ranks,): time in the trace at which the section of each rank ends, ns
 
     @property
     def measured_ns(self) -> int:
-        """Length from the first rank's begin to the last one's end, ns."""
+        """Measured length of the section, from the first rank's begin to the last rank's end, ns."""
         return int(self.end.max() - self.begin.min())
 
     @property
     def ends_ns(self) -> np.ndarray:
-        """End of each rank (ranks,), counted from the first rank's begin, ns."""
+        """Measured end of each rank's section, in ns after the first rank's begin: int64 of shape (ranks,)."""
         return self.end - self.begin.min()
 
 
 def section_of(
     trace: Trace, team: Team | None = None, *, cpu_time: bool = True, buffered: bool = False, everywhere: bool = True
 ) -> ReplaySection:
-    """Find the section of a trace. Team, options and errors are as in `program_of`."""
+    """Find the section of a trace that replays are compared with. Arguments and errors are as in `program_of`."""
     team = team or Team()
     program = program_of(trace, team, cpu_time=cpu_time, buffered=buffered, everywhere=everywhere)
     inits, finals = _inits_and_finalizes(trace, team)
@@ -76,7 +76,13 @@ def section_of(
 
 
 def section_bounds(trace: Trace, team: Team) -> tuple[np.ndarray, np.ndarray]:
-    """Return `begin` and `end` of a trace's section, without its program. Collective over the team."""
+    """Return the begins and ends of the ranks' sections without making the program.
+
+    All members of the team must call this function.
+
+    Returns:
+        Begin and end, each int64 ns of shape (ranks,), as in `ReplaySection`.
+    """
     return _bounds(trace, *_inits_and_finalizes(trace, team))
 
 
@@ -88,7 +94,10 @@ class _Call(NamedTuple):
 
 
 def _inits_and_finalizes(trace: Trace, team: Team) -> tuple[list[_Call], list[_Call]]:
-    """Return the calls that begin the section of the ranks, and those that end it; none for a Dimemas trace."""
+    """Return the calls that begin the sections (MPI_Init) and those that end them, by rank.
+
+    A Dimemas trace has none.
+    """
     if not trace.has_call_times:
         return [], []
     found = _Edges(trace)
@@ -100,7 +109,7 @@ def _inits_and_finalizes(trace: Trace, team: Team) -> tuple[list[_Call], list[_C
 
 
 class _Edges:
-    """The first of the calls of each rank that begin a section, and of those that end one."""
+    """Search for the first MPI_Init and the first MPI_Finalize of each rank."""
 
     def __init__(self, trace: Trace) -> None:
         names = [base_name(name) for name in trace.procedures]
@@ -109,7 +118,7 @@ class _Edges:
         self.calls: tuple[dict[int, _Call], dict[int, _Call]] = {}, {}  # by rank
 
     def look(self, part: Part) -> None:
-        """Look at a part. Parts of a rank come in order of time."""
+        """Search the calls of a part. The parts of a rank must come in order of time."""
         rank, rows = part.calls
         for found, wanted in zip(self.calls, self._wanted, strict=True):
             for at in np.flatnonzero(wanted[rows["call"]]).tolist():
@@ -144,7 +153,10 @@ def _operation_of(ops: np.ndarray, call: int) -> int:
 
 
 def _silence(ops: np.ndarray) -> None:
-    """Let operations take no time and wait for no other rank; events stay, and threads begin and end."""
+    """Make operations take no time and wait for no other rank.
+
+    Events and semaphores stay, so that threads still begin and end.
+    """
     ops["burst"] = 0
     stays = (OperationKind.EVENT, OperationKind.SEM_SIGNAL, OperationKind.SEM_WAIT)
     ops["kind"][~np.isin(ops["kind"], stays)] = OperationKind.NONE

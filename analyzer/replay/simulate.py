@@ -1,4 +1,4 @@
-"""Runs the simulator: a program and a machine in, times out."""
+"""Run the simulator: programs and a machine in, times out."""
 
 from __future__ import annotations
 
@@ -31,44 +31,60 @@ from analyzer.replay.cpu_waits import CPU_WAIT, CpuWaitFile, room_for_waits
 from analyzer.replay.failure import failure
 
 TIME = dtype_of("op_time")
-"""begin: end of the burst before the operation, so the entry of the call; end: when the thread went on. ns."""
+"""Times of an operation in a replay, ns.
+
+begin: the end of the burst before the operation, which is the entry of the call. end: when the thread went on.
+"""
 TRANSFER = dtype_of("transfer")
-"""Record of a send: physical start and arrival, when its receive was posted, and the operation of the receiver; -1:
-never."""
+"""Times of a message in a replay, ns, stored at its send: physical start, arrival, and when its receive was posted.
+
+receive: index of the receiver's operation. -1: never.
+"""
 USAGE = dtype_of("usage")
-"""Record of a stream: its end, and its ns by use."""
+"""Sums of one stream (thread): its time by use and its end, ns, and the numbers of its messages and bytes."""
 RUN = dtype_of("run_time")
+"""One complete run of an application in a closed system: the application's number, begin and end in ns."""
 BIN = dtype_of("bin")
-"""Record of a profile: the change of a number within a bin, and what it adds to the sum (number x ns)."""
+"""One bin of a profile: the change of the number within the bin, and the integral of the number over the bin (number x
+ns).
+"""
 
 
 class ProfiledActivity(IntEnum):
-    """Row of a profile: what is counted."""
+    """Kinds of threads or messages that a profile counts; each is one row of the profile."""
 
     COMPUTING = lib.DOING_COMPUTING  # threads
-    MESSAGES = lib.DOING_MESSAGES  # threads that spend latency on one, or wait for it
-    COLLECTIVES = lib.DOING_COLLECTIVES  # threads in one, or waiting for its other members
+    MESSAGES = lib.DOING_MESSAGES  # threads that spend the latency of a message, or wait for a message
+    COLLECTIVES = lib.DOING_COLLECTIVES  # threads in a collective, or waiting for its other members
     QUEUE = lib.DOING_QUEUE  # messages that wait for links and buses
 
 
 @dataclass(frozen=True)
 class ReplayPrediction(InNotebook):
-    """Result of a simulation; arrays are None where they were not asked for."""
+    """Result of a simulation. An array that was not asked for is None."""
 
     end_ns: int
-    usage: np.ndarray  # USAGE of all streams
-    times: np.ndarray | None  # TIME of all operations
-    transfers: np.ndarray | None  # TRANSFER of all operations
+    usage: np.ndarray  # USAGE: sums of each stream
+    times: np.ndarray | None  # TIME: times of all operations
+    transfers: np.ndarray | None  # TRANSFER: times of the messages of all operations
     runs: np.ndarray  # RUN: begin and end of each complete run of each application
     unreceived: int  # messages that nobody received
-    most_waiting: int  # messages that waited for links, buses or a collective that holds the network, at once
-    mean_waiting: float  # how many did on average from 0 to `end_ns`
+    most_waiting: int  # largest number of messages that waited for the network at once (links, buses, collectives)
+    mean_waiting: float  # mean number of messages that waited, over 0 to `end_ns`
     events: int
     profile: np.ndarray | None = None  # BIN of shape (len(ProfiledActivity), bins)
-    cpu_waits: CpuWaitFile | None = None  # of all streams, where they were asked for
+    cpu_waits: CpuWaitFile | None = None  # waits of all streams for CPUs
 
     def of(self, programs: Sequence[Program], number: int) -> ReplayPrediction:
-        """Return the arrays of one of the applications; values for all stay."""
+        """Return the result of one application.
+
+        Arrays by operation or stream are cut to the application. Single values, `runs` and `profile` stay as they are,
+        for all applications.
+
+        Args:
+            programs: All replayed applications, in the order in which they were given to `simulate`.
+            number: Index of the application in `programs`.
+        """
         before, own = programs[:number], programs[number]
         op = slice(sum(len(p.ops) for p in before), sum(len(p.ops) for p in before) + len(own.ops))
         stream = slice(sum(len(p.rank) for p in before), sum(len(p.rank) for p in before) + len(own.rank))
@@ -90,9 +106,20 @@ def simulate(
 ) -> ReplayPrediction:
     """Replay one application, or several at once that share the machine.
 
-    With `repetitions` the system is closed: who ends begins again, until each has ended that many times, `runs_room`
-    runs of all together. bins: how many there are of a profile, and their width (ns). Raises TracelibError for a
-    deadlock, one that starves, unlike collectives, and a machine that does not fit.
+    Args:
+        programs: The applications.
+        machine: The machine to replay on.
+        times: Also return when each operation begins and ends.
+        transfers: Also return when each message was sent and received.
+        repetitions: 0: each application runs once. n: the system is closed. An application that ends begins again,
+            until each of them has ended n times.
+        runs_room: Largest number of runs that a closed system may make, of all applications together.
+        bins: Number of bins of the profile, and the width of a bin in ns. (0, 0): no profile.
+        cpu_waits: Also return when each thread waited for a CPU.
+
+    Raises:
+        TracelibError: A deadlock or starvation, members of a collective that call different collectives, or a machine
+            that does not fit the programs.
     """
     programs = [programs] if isinstance(programs, Program) else list(programs)
     keep = KeptMemory()
@@ -175,7 +202,7 @@ _OF_FILES = {
     "latency": ("latency_s", "file_latency_s"), "read": ("read_bandwidth_mb",) * 2,
     "write": ("write_bandwidth_mb",) * 2, "open": ("open_s",) * 2, "close": ("close_s",) * 2, "sync": ("sync_s",) * 2,
 }  # fmt: skip
-"""The quantities of the kernel's file system, and ours with what they are called among all numbers."""
+"""By quantity of the kernel's file system: the name of the field of FileSystem, and its name in ParameterNumbering."""
 
 
 def _files(c: Any, files: FileSystem, numbers: ParameterNumbering) -> None:
@@ -188,13 +215,13 @@ _OF_NODE = {
     "speed": "speed", "latency": "latency_s", "intra_latency": "intra_latency_s",
     "intra_bandwidth": "intra_bandwidth_mb", "wan_latency": "wan_latency_s",
 }  # fmt: skip
-"""The quantities of the kernel's node, and of ours."""
+"""By quantity of the kernel's node: the name of the field of Node."""
 
 
 def _nodes(keep: KeptMemory, machine: Machine, programs: Sequence[Program], numbers: ParameterNumbering) -> Any:
-    """Write the nodes, of which many are one and the same object: each of these is written once.
+    """Write the nodes. Many nodes are one and the same object; each object is written once and copied.
 
-    Only the numbers of their quantities are their own.
+    Only the numbers of the quantities differ between such copies.
     """
     c = keep.new("struct node[]", len(machine.nodes))
     found: dict[int, list[int]] = {}
@@ -226,7 +253,7 @@ def _node(keep: KeptMemory, target: Any, node: Node, machine: Machine, programs:
 
 
 def most_threads(programs: Sequence[Program]) -> int:
-    """Return the number of threads of the rank with the most, without virtual ones."""
+    """Return the largest number of threads that a rank has, in any of the programs. Virtual threads do not count."""
     return max(int(np.bincount(p.rank, minlength=1).max()) for p in programs)
 
 
@@ -236,7 +263,7 @@ def _curve(keep: KeptMemory, curve: Any, pieces: Sequence[CostPiece]) -> None:
 
 
 def _at_most_longest(ns: int) -> int:
-    """Limit ns: no replay lasts longer. See LONGEST of the simulator."""
+    """Limit a time (ns) to the longest time of a replay, 2^61 ns: LONGEST of the simulator."""
     return min(ns, 1 << 61)
 
 
@@ -250,7 +277,7 @@ _SPANS = (
     "load_ns",
     "settle_ns",
 )
-"""The times of a policy: as the kernel's enum span_kind, the tick, as its enum interval_kind."""
+"""Names of the times of a policy, in the kernel's order: enum span_kind, the tick, enum interval_kind."""
 
 
 def _span(span: Any, of: Count, number: int) -> None:

@@ -26,18 +26,21 @@ from analyzer.trace import (
 
 @dataclass(frozen=True)
 class _Apart:
-    """Runs, and the number that the first rank of each has among all; the number of all comes last."""
+    """Runs that are joined to one trace, and the joined rank numbers.
+
+    first: the joined number of each run's first rank; the last element is the number of all ranks.
+    """
 
     runs: Sequence[Trace]
     first: Sequence[int]
 
     def of(self, rank: int) -> tuple[Trace, int]:
-        """Return the run of a rank, and its rank there."""
+        """Return the run of a joined rank, and the rank's number in that run."""
         k = int(np.searchsorted(self.first, rank, side="right")) - 1
         return self.runs[k], rank - self.first[k]
 
     def renumbered(self, of_runs: Iterable[list[Unmatched]]) -> list[Unmatched]:
-        """Renumber unmatched messages of the runs to the ranks of all."""
+        """Change the ranks of unmatched messages from numbers within their runs to joined numbers."""
         return [
             replace(found, rank=found.rank + first, peer=found.peer + first if found.peer >= 0 else found.peer)
             for of_run, first in zip(of_runs, self.first, strict=False)
@@ -81,10 +84,11 @@ class _Leftovers(Leftovers):
 
 
 class JoinedRuns(Trace):
-    """Runs as the applications of one trace, for Paraver: their ranks one after the other, on the machine's nodes.
+    """Trace of several runs, each as one application, for Paraver.
 
-    Their CPUs are the machine's already (`Carried`). `calls` and other records that name procedures or
-    communicators are each run's own.
+    Their ranks follow each other on the machine's nodes.
+    The runs' CPU numbers are already the machine's (`Carried`). Records that name procedures or communicators, as
+    `calls` does, keep the indices of their own run.
     """
 
     def __init__(self, runs: Sequence[Trace], nodes: Nodes) -> None:
@@ -113,7 +117,7 @@ class JoinedRuns(Trace):
         self.put(_TracerTimes(runs=apart), _CpuWaits(runs=apart), _Leftovers(runs=apart))
 
     def _merged(self, parts: list[np.ndarray], ranks: Sequence[str]) -> np.ndarray:
-        """Merge rows of all runs, with their ranks as they are here."""
+        """Concatenate rows of all runs, one array for each run, with joined numbers in the columns `ranks`."""
         parts = [part.copy() for part in parts]
         for part, first in zip(parts, self._first, strict=False):
             for name in ranks:
@@ -159,7 +163,7 @@ def _those_of(rows: np.ndarray, ranks: range | None) -> np.ndarray:
 
 
 def _labels(runs: Sequence[Trace]) -> dict[int, tuple[str, dict[int, str]]]:
-    """Merge the labels of all runs; a value to which they give several names has all of them."""
+    """Merge the labels of all runs. If the runs name a value differently, the label has all the names."""
     found: dict[int, tuple[str, dict[int, str]]] = {}
     for run in runs:
         for type_, (label, values) in run.event_labels.items():

@@ -1,4 +1,4 @@
-"""Replays of a run with some of its computation faster: the gain is replayed, not guessed."""
+"""Replays of a run in which some of its computation is faster, to predict the gain."""
 
 from __future__ import annotations
 

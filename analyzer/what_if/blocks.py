@@ -22,30 +22,41 @@ from analyzer.trace import CallPaths, Regions, Trace
 
 @dataclass(frozen=True)
 class BlockProgram:
-    """A program whose operations say which block their burst is of, and which blocks each part consists of."""
+    """Program whose bursts are divided into blocks, and the named parts that consist of these blocks.
+
+    A part is a region, or the computation between two calls. Each operation has the block of its burst.
+    """
 
     program: Program
-    names: tuple[str, ...]  # of the parts
-    member: np.ndarray  # (parts, blocks) bool: a block can be of several parts, where regions nest
-    computing_ns: np.ndarray  # (blocks,) int64, the bursts of all ranks; block 0: of no part
+    names: tuple[str, ...]  # name of each part
+    member: np.ndarray  # bool (parts, blocks): True if the part has the block; nested regions have common blocks
+    computing_ns: np.ndarray  # int64 (blocks,): bursts of all ranks, ns; block 0 is in no part
 
     def part(self, name: str) -> int:
-        """Return the index of a part by its name. Raises ValueError."""
+        """Return the index of the part with this name. Raises ValueError if there is none."""
         return self.names.index(name)
 
     def part_ns(self, part: int) -> int:
-        """Return the computation in a part, summed over the ranks."""
+        """Return the computing time of a part, in ns, summed over the ranks."""
         return int(self.computing_ns[self.member[part]].sum())
 
     def scaled(self, factors: dict[int, float]) -> Program:
-        """Return the program with the bursts of some parts (by index) multiplied by factors.
+        """Return the program with the bursts of some parts multiplied by factors.
 
-        Bursts in several parts are multiplied by the factor of each.
+        Args:
+            factors: Factor by index of the part. A burst in several parts is multiplied by the factor of each.
         """
         return replace(self.program, factors=self.block_factors(factors))
 
     def block_factors(self, factors: dict[int, float]) -> np.ndarray:
-        """Expand factors by part to factors by block, float64 of shape (blocks,)."""
+        """Convert factors by part to factors by block.
+
+        Args:
+            factors: Factor by index of the part.
+
+        Returns:
+            float64 of shape (blocks,). A block in several parts has the product of their factors.
+        """
         found = np.ones(self.member.shape[1])
         for part, factor in factors.items():
             found[self.member[part]] *= factor
@@ -53,9 +64,12 @@ class BlockProgram:
 
 
 def blocks_of_regions(trace: Trace, program: Program, ranks: frozenset[int] | None = None) -> BlockProgram:
-    """Make a part for each region of the trace that computes anything, with the regions inside it.
+    """Divide the computation by region. Each region that computes is a part, which includes the regions inside it.
 
-    ranks: on others there are no parts.
+    Args:
+        trace: The trace.
+        program: The trace's program.
+        ranks: Ranks whose computation is divided. None: all ranks.
     """
     names = trace.extra(Regions).names
     numbered = tuple(range(1, len(names) + 1))
@@ -72,14 +86,17 @@ def blocks_of_regions(trace: Trace, program: Program, ranks: frozenset[int] | No
 
 
 class _Contexts:
-    """Numbers the sets of regions that computation can be in, from 1."""
+    """Numbers, from 1, of the sets of regions that are open while the program computes."""
 
     def __init__(self, values: tuple[int, ...]) -> None:
         self._values = values
         self._numbers: dict[bytes, int] = {}
 
     def number(self, ops: np.ndarray) -> None:
-        """Set the blocks of one stream: each burst is in what is open after the last event before it."""
+        """Set the blocks of one stream's operations.
+
+        A burst is in the regions that are open after the last event before it.
+        """
         events = np.flatnonzero(are_of_regions(ops))
         open_ = self._open_after(ops["other"][events])
         packed = np.packbits(np.concatenate([np.zeros((1, len(self._values)), bool), open_]), axis=1)
@@ -89,8 +106,10 @@ class _Contexts:
         ops["block"] = np.repeat(numbers[which.ravel()], lengths)
 
     def _open_after(self, value: np.ndarray) -> np.ndarray:
-        """Mark the regions that are open after each event, bool of shape (events, regions). 0 ends the innermost
-        one."""
+        """Mark the regions that are open after each event. Value 0 ends the innermost region.
+
+        Returns bool of shape (events, regions).
+        """
         region = region_of_each(value)
         step = np.where(value > 0, 1, -1)
         return np.column_stack(
@@ -110,11 +129,16 @@ class _Contexts:
 def blocks_between_calls(
     trace: Trace, program: Program, ranks: frozenset[int] | None = None, chosen: np.ndarray | None = None
 ) -> BlockProgram:
-    """Make a part for the computation between each two calls that follow each other.
+    """Divide the computation by the two calls around it.
 
-    If the places of both are known, it is named by the code between them ("computing at smooth.c:40-61 in smooth before
-    MPI_Send"), else "MPI_Recv ... MPI_Send". chosen (bool by row of CallPaths.tables): only computation before and
-    after these calls has parts.
+    If the places of both calls are known, a part has the name of the code between them ("computing at smooth.c:40-61 in
+    smooth before MPI_Send"). If not, the name is "MPI_Recv ... MPI_Send".
+
+    Args:
+        trace: The trace.
+        program: The trace's program.
+        ranks: Ranks whose computation is divided. None: all ranks.
+        chosen: bool by row of CallPaths.tables. Only computation next to a chosen call has parts. None: all calls.
     """
     divider = _Divider(trace, program, ranks, chosen)
     divided = rewritten_together(program, divider.divide)
@@ -124,7 +148,7 @@ def blocks_between_calls(
 
 
 class _Divider:
-    """Numbers what lies between two calls, of neighbouring streams at once."""
+    """Finds the block of each operation by the calls around its burst, for several neighbouring streams at once."""
 
     def __init__(self, trace: Trace, program: Program, ranks: frozenset[int] | None, chosen: np.ndarray | None) -> None:
         self._trace, self._program, self._ranks, self._chosen = trace, program, ranks, chosen
@@ -154,9 +178,14 @@ class _Divider:
         ops["block"][computes] = numbers[np.cumsum(is_next) - 1]
 
     def _joined(self, streams: range, first: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the calls of streams between their begins and ends, one after the other, their paths and numbers.
+        """Join the calls of several streams, each between "start" and "end".
 
-        first: the first operations of the calls of each.
+        Args:
+            streams: The streams.
+            first: For each stream, the first operation of each of its calls.
+
+        Returns:
+            Calls (index in the names), paths (0: not known), and the number of calls of each stream.
         """
         found = [self._calls(stream, its) for stream, its in zip(streams, first, strict=True)]
         calls = np.concatenate([part for mine, _ in found for part in ([0], mine + 1, [self._end])])
@@ -164,18 +193,18 @@ class _Divider:
         return calls, paths, np.array([len(mine) + 2 for mine, _ in found])
 
     def _calls(self, stream: int, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Read calls and their paths; ranks that are not asked for are not read."""
+        """Read a stream's calls and their paths; none for a rank that is not chosen."""
         if self._ranks is not None and int(self._program.rank[stream]) not in self._ranks:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         return _calls(self._trace, self._program, stream, first, self._of_ranks)
 
 
 MOST_PLACES = 2048
-"""Parts that are told apart by their places; what comes after them is so by calls alone."""
+"""Largest number of parts that are named by places. Parts that are met later are named by their calls alone."""
 
 
 class _Labels:
-    """Names of what lies between two calls, numbered from 1 in the order in which they are met."""
+    """Names of the computation between two calls, numbered from 1 in the order in which they are met."""
 
     def __init__(self, trace: Trace, names: tuple[str, ...]) -> None:
         self._names, paths = names, trace.extra(CallPaths)
@@ -183,8 +212,7 @@ class _Labels:
         self.every: dict[str, int] = {}
 
     def numbers(self, before: np.ndarray, after: np.ndarray, *paths: np.ndarray) -> np.ndarray:
-        """Number the gaps between calls of a thread by the calls around them (indices in `names`), both with their
-        paths."""
+        """Number stretches of computation by the calls around them (index in `names`) and the paths of both calls."""
         width = len(self._names)
         stretch = self._between.numbers(*paths) if self._between else np.zeros(len(before), np.int64)
         keys, which = np.unique((stretch * width + before) * width + after, return_inverse=True)
@@ -192,7 +220,7 @@ class _Labels:
         return np.array([self.every.setdefault(text, len(self.every) + 1) for text in texts], np.uint32)[which]
 
     def _text(self, stretch: int, before: int, after: int) -> str:
-        """Return the text of a stretch. `before` and `after` are calls."""
+        """Return the name of a stretch of code (0: not known) between two calls (index in `names`)."""
         if stretch and self._between:
             next_ = self._names[after] if after < len(self._names) - 1 else ""
             text = computing_at(self._between.every[stretch], next_, self._names[before])
@@ -213,9 +241,14 @@ def _call_names(trace: Trace) -> tuple[str, ...]:
 def _calls(
     trace: Trace, program: Program, stream: int, first: np.ndarray, of_ranks: CallsByRank
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the call (index in `_call_names`) of each first operation, and its path (0: not known).
+    """Return the call (index in `_call_names`) and the path (0: not known) of each of a stream's calls.
 
-    first: of a stream.
+    Args:
+        trace: The trace.
+        program: The trace's program.
+        stream: The stream.
+        first: First operation of each call of the stream.
+        of_ranks: Calls and paths by rank.
     """
     if trace.has_call_times:
         threads, calls, paths = of_ranks[int(program.rank[stream])]

@@ -1,4 +1,4 @@
-"""The modules of a Dimemas configuration: computation between the program's events takes another time.
+"""Scales computation by the modules of a Dimemas configuration, which are marked by the program's events.
 
 Source: "Dimemas specification", sections 1.13 and 1.15; "Dimemas .cfg grammar" ("modules information").
 """
@@ -17,10 +17,11 @@ from analyzer.program.operation import OperationKind
 
 
 def with_modules(program: Program, modules: Sequence[CfgModule]) -> Program:
-    """Return the program with the bursts in each module `ratio` times as long; a negative one: -ratio seconds each.
+    """Return the program with the bursts in each module multiplied by the module's `ratio`.
 
-    An event of the module's type and value begins it, one of that type and value 0 ends the innermost that is open. In
-    several, the factor of each counts; if a ratio is negative, the shortest such time counts.
+    A negative ratio instead sets each burst to -ratio seconds. An event with the module's type and value begins the
+    module. An event with the same type and value 0 ends the innermost open module. In several open modules, the ratios
+    are multiplied; if ratios are negative, the shortest of their times counts.
     """
     if not modules:
         return program
@@ -42,7 +43,7 @@ def with_modules(program: Program, modules: Sequence[CfgModule]) -> Program:
 
 
 def _open_after(events: np.ndarray, module: CfgModule) -> np.ndarray:
-    """Mark the events (OP) after which a module is open."""
+    """Return a bool mask of the events (OP) after which the module is open."""
     mine = events["tag"] == module.type
     value = events["other"][mine]
     steps = np.zeros(len(events), np.int64)

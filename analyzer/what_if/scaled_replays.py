@@ -1,4 +1,4 @@
-"""Replays with parts of the computation faster, and what Amdahl's rule would have said.
+"""Replays with some parts of the computation faster, and the prediction of Amdahl's law for comparison.
 
 Source: "Dimemas specification", section 1.13 (thesis, section 3.7.3); G. Amdahl, "Validity of the single processor
 approach to achieving large scale computing capabilities", 1967.
@@ -17,65 +17,81 @@ from analyzer.replay.replays import end_times_of
 from analyzer.what_if.blocks import BlockProgram
 
 WHOLE = 0.9
-"""Share of all computation from which a part counts as nearly the whole program."""
+"""Share of all computation from which on a part is nearly the whole program."""
 
 
 @dataclass(frozen=True)
 class WhatIf(InNotebook):
-    """A run with some of its computation scaled; times in ns."""
+    """Replays of a run with some parts of its computation scaled. Times are in ns."""
 
-    names: tuple[str, ...]  # of the parts that are scaled
-    factors: tuple[float, ...]
-    before_ns: int  # replayed as it is
-    after_ns: int
-    free_ns: int  # if these parts took no time
-    computing_ns: int  # of all ranks, everywhere
-    inside_ns: int  # of all ranks, in these parts
-    scaled_ns: float  # what is left of that
-    inner_ns: int = 0  # of inside_ns, in other parts that lie inside
+    names: tuple[str, ...]  # names of the scaled parts
+    factors: tuple[float, ...]  # factor of each scaled part
+    before_ns: int  # length of the replay without scaling
+    after_ns: int  # length of the replay with the parts scaled
+    free_ns: int  # length of the replay if the parts took no time
+    computing_ns: int  # computation of all ranks, in all parts of the program
+    inside_ns: int  # computation of all ranks in the scaled parts
+    scaled_ns: float  # computation in these parts after scaling
+    inner_ns: int = 0  # computation in smaller parts that lie inside the scaled parts
 
     @property
     def gain_ns(self) -> int:
+        """Time by which the scaled run is shorter, ns; negative if it is longer."""
         return self.before_ns - self.after_ns
 
     @property
     def saved(self) -> float:
-        """The part of the computation in these parts that is saved; negative if they become slower."""
+        """Fraction of the computation in the scaled parts that is saved; negative if the parts become slower."""
         return 1 - self.scaled_ns / self.inside_ns if self.inside_ns else 0.0
 
     @property
     def elasticity(self) -> float | None:
-        """Relative change of the run's length / that of this computation: 1 if in proportion, 0 if nothing is
-        gained; None if nothing was changed."""
+        """Relative change of the run's length divided by the relative change of the computation in the scaled parts.
+
+        1: the run becomes shorter in proportion. 0: nothing is gained. None: nothing was changed.
+        """
         if not self.saved or not self.before_ns:
             return None
         return self.gain_ns / self.before_ns / self.saved
 
     @property
     def share(self) -> float:
-        """The share of all computation that is in these parts."""
+        """Fraction of all computation that lies in the scaled parts."""
         return self.inside_ns / self.computing_ns if self.computing_ns else 0.0
 
     @property
     def is_trivial(self) -> bool:
-        """Check whether this is nearly the whole program while smaller parts are known: its gain then says nothing."""
+        """True if the scaled parts are nearly the whole program (WHOLE) and contain smaller parts.
+
+        The gain then does not tell where to optimize.
+        """
         return self.inner_ns > 0 and self.share >= WHOLE
 
     @property
     def amdahl_ns(self) -> float:
-        """Amdahl's rule on the sum of all computation: time x (1 - share x what is saved of it)."""
+        """Run time by Amdahl's law applied to the sum of all computation: before_ns x (1 - share x saved)."""
         return self.before_ns * (1 - self.share * self.saved)
 
     @property
     def amdahl_free_ns(self) -> float:
-        """Amdahl's time if these parts took no time, ns."""
+        """Run time by Amdahl's law if the scaled parts took no time, ns."""
         return self.before_ns * (1 - self.share)
 
 
 def what_if(
     blocks: BlockProgram, machine: Machine, factors: dict[int, float], team: Team, jobs: int | None = None
 ) -> WhatIf:
-    """Replay the run with the bursts of some parts (by index in `blocks`) multiplied by factors."""
+    """Replay the run with the bursts of some parts multiplied by factors.
+
+    All members of the team must call this function.
+
+    Args:
+        blocks: Program, divided into parts.
+        machine: Machine to replay on.
+        factors: Factor by index of the part in `blocks`.
+        team: Processes that share the replays.
+        jobs: Number of replays that a process makes at once, as in `predictions`.
+    """
     programs = [blocks.scaled(chosen) for chosen in ({}, factors, dict.fromkeys(factors, 0.0))]
     before, after, free = end_times_of(programs, machine, team, jobs)
     return _found(blocks, factors, before, after, free)
@@ -84,9 +100,19 @@ def what_if(
 def each_for_free(
     blocks: BlockProgram, machine: Machine, most: int, team: Team, jobs: int | None = None
 ) -> list[WhatIf]:
-    """Replay the run as if each of the longest parts alone took no time, at most `most` of them.
+    """Replay the run once for each of the longest parts, as if that part alone took no time.
 
-    The most useful part is first.
+    All members of the team must call this function.
+
+    Args:
+        blocks: Program, divided into parts.
+        machine: Machine to replay on.
+        most: Largest number of parts.
+        team: Processes that share the replays.
+        jobs: Number of replays that a process makes at once, as in `predictions`.
+
+    Returns:
+        One result for each part; the part whose replay is shortest comes first.
     """
     times = [blocks.part_ns(part) for part in range(len(blocks.names))]
     chosen = [part for part in sorted(range(len(times)), key=lambda part: (-times[part], part)) if times[part]][:most]
@@ -106,7 +132,7 @@ def _found(blocks: BlockProgram, factors: dict[int, float], before: int, after: 
 
 
 def _inner_ns(blocks: BlockProgram, inside: np.ndarray) -> int:
-    """Return the computation in the parts that lie inside these blocks, and are not all of them."""
+    """Return the computation, in ns, of the parts that lie inside these blocks and are smaller than all the blocks."""
     within = ~(blocks.member & ~inside).any(axis=1)
     smaller = (blocks.computing_ns * blocks.member).sum(axis=1) < blocks.computing_ns[inside].sum()
     return int(blocks.computing_ns[blocks.member[within & smaller].any(axis=0)].sum())
