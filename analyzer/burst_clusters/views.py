@@ -17,7 +17,7 @@ from analyzer.trace.event_types import EventType
 from analyzer.trace.trace import Kind
 
 _WRONG = 2
-"""Exit code of a command line that cannot be followed, as click has it."""
+"""Exit code for a wrong command line, the same as click's."""
 _VALUES = {SHORT: 2, NOISE: 5}
 _FIRST = 5
 """Offset of the event values: cluster k has the value k + 5.

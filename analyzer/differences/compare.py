@@ -47,7 +47,10 @@ def _places(side: Iterable[RunFigures]) -> set[Figure]:
 
 
 def _alike(figures: Iterable[Figure]) -> dict[tuple[FigureFamily, str], list[Figure]]:
-    """Group figures by their names without lines, each in the order of its lines. Names without lines are left out."""
+    """Group figures whose names differ only in line numbers, each group in order of lines.
+
+    Names without lines are left out.
+    """
     found: dict[tuple[FigureFamily, str], list[Figure]] = defaultdict(list)
     for figure in figures:
         text = _LINES.sub(":", figure.name)
@@ -70,7 +73,10 @@ def _renamed(run: RunFigures, names: dict[str, str]) -> RunFigures:
 
 
 LEAST_RUNS = 4
-"""Smallest number of runs, of both sides together, for a t-test. With fewer it has one degree of freedom, or none."""
+"""Smallest number of runs, of both sides together, for a t-test.
+
+With fewer runs it has at most one degree of freedom.
+"""
 LEAST_SHARE = 0.005
 """Share of the run time.
 
@@ -113,8 +119,8 @@ class RunDifference:
 def compare(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> RunDifference:
     """Compare two sides, each of at least one run.
 
-    With at least LEAST_RUNS runs in all, repetitions show the noise. With fewer, only the first run of each side is
-    compared, and its iterations show the noise.
+    With at least LEAST_RUNS runs in all, the noise is estimated from repetitions. With fewer, only the first run of
+    each side is compared. The noise is then estimated from iterations, if both runs have iterations that do the same.
     """
     basis, notes = _basis(before, after)
     if basis is not SampleOrigin.REPETITIONS:
@@ -167,7 +173,7 @@ def _basis(before: Sequence[RunFigures], after: Sequence[RunFigures]) -> tuple[S
 
 
 def _mean(figure: Figure, side: Sequence[RunFigures]) -> float | None:
-    """Return the mean over the runs of a side; None if one of them lacks it."""
+    """Return the mean of a figure over the runs of a side; None: a run lacks the figure."""
     values = [_value(run, figure) for run in side]
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if len(known) == len(values) else None
@@ -216,7 +222,7 @@ def _samples(
 
 
 def _ranks(before: Sequence[RunFigures], after: Sequence[RunFigures], basis: SampleOrigin) -> list[DifferenceRow]:
-    """Compare the computing of each rank. Empty where the two sides have different numbers of ranks."""
+    """Compare the computing time of each rank. Empty if the numbers of ranks differ."""
     if len({run.ranks for run in (*before, *after)}) > 1:
         return []
     first, second = (np.stack([run.by_rank for run in side]) for side in (before, after))

@@ -33,7 +33,7 @@ class FigureFamily(Enum):
 
 
 class FigureUnit(Enum):
-    """Unit of a figure's value."""
+    """Unit of a figure: the value of the enum is the unit in reports."""
 
     NS = "s"  # written in seconds, held in ns
     FRACTION = ""

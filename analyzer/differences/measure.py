@@ -113,7 +113,7 @@ def measure(trace: Trace, team: Team) -> RunFigures:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Sums over the calls and states of a run."""
+    """Sums over the calls, bursts and flushes of a run, from which its figures are computed."""
 
     trace: Trace
     calls: Profile

@@ -29,7 +29,7 @@ _SEED = 1
 
 
 class DifferenceVerdict(Enum):
-    """Result of the test of a difference."""
+    """Verdict on a difference, after its test."""
 
     MORE = "more than noise"
     WITHIN = "within noise"

@@ -161,7 +161,7 @@ class RankRows:
         yield Rows((begin, self._stop), begin_ticks, self._taken(streams, (begin, self._stop), None))
 
     def _cuts(self) -> list[int]:
-        """Return the ticks at which windows end because there are many rows of tables that are not read here."""
+        """Return the ticks at which windows must end because tables that are not read here have many rows."""
         tables = (self._lane.tables[name] for name in ("events", "summaries"))
         keys = [table.sampled[1][STEPS::STEPS] for table in tables if len(table) > STEPS * table.sizes.index_rows]
         cuts = np.unique(np.concatenate(keys)).tolist() if keys else []

@@ -1,4 +1,7 @@
-"""Events of a program that begin and end regions: their value is the region that begins, 0: the innermost one ends."""
+"""Events of a program that begin and end regions.
+
+Their value is the region that begins; 0: the innermost region ends.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ def are_of_regions(ops: np.ndarray) -> np.ndarray:
 
 
 def begun_by(value: np.ndarray) -> np.ndarray:
-    """Return for each event of a thread, in order, the place of the event that began the region that it ends.
+    """Return for each event of a thread, in order, the index of the event that began its region.
 
-    An event that begins a region has its own place; -1: it ends nothing. As regions nest, begins and ends of one depth
-    alternate.
+    An event that begins a region has its own index. -1: the event ends nothing. As regions nest, begins and ends of the
+    same depth alternate.
     """
     is_begin = value > 0
     depth = np.cumsum(np.where(is_begin, 1, -1))
@@ -30,14 +33,20 @@ def begun_by(value: np.ndarray) -> np.ndarray:
 
 
 def region_of_each(value: np.ndarray) -> np.ndarray:
-    """Return the region that each event begins or ends; 0: it ends none."""
+    """Return for each event of a thread, in order, the region that it begins or ends; 0: it ends none."""
     begun = begun_by(value)
     return np.where(begun >= 0, value[begun], 0)
 
 
 def outermost_visits(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the begins and ends of visits outside any other visit of their region, in order of their
-    ends."""
+    """Return the indices of the begins and ends of visits that lie in no other visit of the same region.
+
+    Args:
+        value: Values of the events of a thread, in order.
+
+    Returns:
+        Indices of the begins, and of the ends, in order of the ends.
+    """
     begun = begun_by(value)
     at = np.flatnonzero(begun >= 0)
     at = at[np.argsort(value[begun[at]], kind="stable")]  # region after region

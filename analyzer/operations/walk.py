@@ -33,7 +33,7 @@ _COLLECTIVES = (OperationKind.COLLECTIVE, OperationKind.COLLECTIVE_START)
 
 
 def _any_ordinal(what: RequestKind) -> tuple[int, ...]:
-    """Return all values of the column `what` for a partitioned operation."""
+    """Return all values that the column `what` may have for a kind of partitioned operation."""
     return tuple(what | ordinal << WHAT_ORDINAL_SHIFT for ordinal in range(ORDINALS))
 
 
@@ -194,7 +194,7 @@ class RankOperations:
         return self._translation
 
     def _forget(self, rank: int) -> None:
-        """Drop the rank's records from memory: they are not needed again soon."""
+        """Drop the rank's rows from memory, because they are not needed again soon."""
         if reader := row_reader(self._trace):
             reader.forget(rank)
 

@@ -18,7 +18,10 @@ from analyzer.pairing.requests import gather_blocks
 from analyzer.trace import ACCESS, Objects, Trace
 
 _Table = tuple[np.ndarray, np.ndarray]
-"""First element of each row, int64 of shape (rows + 1,), and the elements of all rows one after the other."""
+"""Lists of different lengths as two arrays: the index of each list's first element, and the elements of all lists.
+
+The indices are int64 of shape (lists + 1,).
+"""
 
 
 def is_fence(procedure: str) -> bool:
@@ -173,7 +176,10 @@ class Partners:
         return self._number[key]
 
     def _carried(self, step: int, window: np.ndarray, begins: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Return for each call, by window and time, the group of the last call on its window that began an epoch."""
+        """Return for each call the group of the last call on its window that began an epoch.
+
+        Calls are by window and time.
+        """
         if not len(window):
             return groups
         new = np.append(True, np.diff(window) != 0)

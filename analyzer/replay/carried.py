@@ -58,7 +58,7 @@ class _Stretches:
         return cls(begin[some], end[some], state)
 
     def cover(self, times: np.ndarray) -> np.ndarray:
-        """Mark the times that lie in one of the stretches."""
+        """Return a mask of the times that lie in one of the stretches."""
         at = np.searchsorted(self.begin, times, "right") - 1
         return (at >= 0) & (times < np.append(self.end, 0)[at])
 
@@ -85,7 +85,7 @@ def _divided(states: np.ndarray, by: _Stretches, *, running: bool = False) -> np
 
 
 def _joined(pieces: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Join neighbouring pieces of one row and of one state."""
+    """Join neighbouring pieces that come from the same row and have the same state. `row` has the row of each piece."""
     new = np.append(True, (row[1:] != row[:-1]) | (pieces["state"][1:] != pieces["state"][:-1]))
     first = np.flatnonzero(new)
     found = pieces[first].copy()
@@ -226,7 +226,7 @@ def _key(call: np.ndarray, peer: np.ndarray) -> np.ndarray:
 
 
 def _number_of_equals(ascending: np.ndarray) -> np.ndarray:
-    """Count for each value the equal values before it."""
+    """Return for each value the number of equal values before it. The values must be ascending."""
     return np.arange(len(ascending)) - np.searchsorted(ascending, ascending)
 
 

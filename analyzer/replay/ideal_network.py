@@ -93,7 +93,7 @@ def ideal_times(own: Program, team: Team, eager_limit: int, *, times: bool = Fal
 def _first_ranks(own: Program, team: Team) -> list[int] | None:
     """Return the first rank of each member, and the number of ranks.
 
-    None: some ranks have not one stream each.
+    None: some ranks do not have one stream each, or the ranks are not in order of members.
     """
     alone = (
         own.shared_slots is None

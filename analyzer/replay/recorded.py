@@ -41,7 +41,7 @@ _IDLE = 0
 
 
 def regions_of(program: Program) -> tuple[int, ...]:
-    """Return the numbers of the regions that the program's events (type 60000019) name, ascending."""
+    """Return the numbers of the regions that occur in the program's events (type 60000019), ascending."""
     found = [np.unique(ops["other"][are_of_regions(ops)]) for ops in pieces(program)]
     values = np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
     return tuple(values[values > 0].tolist())

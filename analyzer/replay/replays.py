@@ -61,7 +61,7 @@ def end_times_of(programs: Sequence[Program], machine: Machine, team: Team, jobs
 
 
 def at_once(team: Team, jobs: int | None = None) -> int:
-    """Return the number of replays that all members of a team make at the same time."""
+    """Return the number of replays that all members of a team make at the same time. `jobs`: as in `predictions`."""
     return team.size * _own_at_once(team, jobs)
 
 

@@ -142,7 +142,7 @@ def _bounds(trace: Trace, inits: list[_Call], finals: list[_Call]) -> tuple[np.n
 
 
 def _operation_of(ops: np.ndarray, call: int) -> int:
-    """Return the index of the first operation of a call, by the number of the call."""
+    """Return the index of the first operation of the call with number `call`."""
     before = 0
     for start in range(0, len(ops), _BLOCK):
         first = np.flatnonzero(ops["flags"][start : start + _BLOCK] & OperationFlag.FIRST)

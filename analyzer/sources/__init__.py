@@ -1,1 +1,1 @@
-"""Sources of a `Trace`: our own runs, and traces that other tools made."""
+"""Sources of a `Trace`: runs of tracelib, and traces of other tools."""

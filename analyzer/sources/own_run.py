@@ -29,7 +29,10 @@ def _open(path: Path, team: Team, options: ReadOptions) -> Trace:
 
 
 def is_network(path: Path) -> bool:
-    """Return whether a file is a measurement of the network (tracelib-net); False for one that cannot be read."""
+    """Return True if a file is a measurement of the network by tracelib-net.
+
+    False also for a file that cannot be read.
+    """
     try:
         with path.open("rb") as file:
             if file.read(len(_HDF5)) != _HDF5:

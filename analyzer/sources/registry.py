@@ -1,7 +1,7 @@
-"""Registry of trace formats: the sources of analyzer/sources, and those that other installed packages bring.
+"""Registry of trace formats: the sources of analyzer/sources, and sources that other installed packages bring.
 
-Each package or file of analyzer/sources that holds a `SOURCE` is a source. Other packages have entry points of the
-group `tracelib.sources`. This module imports no numpy: `analyze --help` names the formats.
+Each package or file of analyzer/sources with a `SOURCE` is a source. Other packages have entry points of the group
+`tracelib.sources`. This module imports no numpy, because `analyze --help` names the formats and must be fast.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 GROUP = "tracelib.sources"
 """Group of entry points by which another package registers a source."""
 HEAD_BYTES = 64
-"""Number of first bytes of a file that `Source.recognises` gets."""
+"""Number of bytes at the begin of a file that `Source.recognises` gets."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,15 +35,15 @@ class Source:
     Attributes:
         name: Unique word.
         title: Name of the format in messages: "Paraver".
-        noun: A trace of this format in messages and in --help: "a Paraver trace".
-        endings: Endings of file names, the usual one first. A derived file is named without them.
-        recognises: Returns True if a path and its first bytes (HEAD_BYTES of them, decompressed; b"" of a folder) are
-            of this format.
+        noun: Noun phrase for a trace of this format, in messages and in --help: "a Paraver trace".
+        endings: Endings of file names, the usual one first. Names of derived files do not have them.
+        recognises: Returns True if a file is of this format, from its path and its first bytes. The bytes are
+            HEAD_BYTES, decompressed; b"" for a folder.
         open: Returns the trace. Raises TracelibError with one clear line for a damaged file.
-        example: Writes a small trace into a folder and returns the file's name; the fuzzer damages that file.
+        example: Writes a small trace into a folder and returns the file's name. The fuzzer damages this file.
         is_own: True for runs that tracelib recorded.
         chooses_ranks: True if `open` heeds `ReadOptions.choice`.
-        is_installed: True if another package brought the source; the registry sets this.
+        is_installed: True if another package brought the source. The registry sets this.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Source:
 
     @property
     def text(self) -> str:
-        """Noun with endings: "a Paraver trace (.prv, .prv.gz)"."""
+        """Noun phrase with the endings: "a Paraver trace (.prv, .prv.gz)". For own runs without endings."""
         return self.noun if self.is_own else f"{self.noun} ({', '.join(self.endings)})"
 
 
@@ -77,7 +77,7 @@ def installed_sources() -> tuple[tuple[Source, ...], tuple[str, ...]]:
     """Load the sources of other packages.
 
     Returns:
-        The sources by name, and a line for each that cannot be loaded.
+        The sources, by name of the entry point. Then one line for each source that cannot be loaded.
     """
     sources, broken = [], []
     for name, point in entry_points(GROUP).items():
@@ -94,7 +94,14 @@ def installed_sources() -> tuple[tuple[Source, ...], tuple[str, ...]]:
 
 
 def source_of(path: Path, head: bytes) -> Source | None:
-    """Return the source that recognises a file; None if there is none. Other packages are loaded only if needed."""
+    """Return the source that recognises a file; None: no source does.
+
+    Sources of other packages are loaded only if none of ours recognises the file.
+
+    Args:
+        path: The file or folder.
+        head: First bytes of the file (HEAD_BYTES), decompressed; b"" for a folder.
+    """
     for source in built_in_sources():
         if source.recognises(path, head):
             return source
@@ -109,7 +116,13 @@ def _recognises(source: Source, path: Path, head: bytes) -> bool:
 
 
 def open_by(source: Source, path: Path, team: Team, options: ReadOptions) -> Trace:
-    """Open a file by its source.
+    """Open a file with a source.
+
+    Args:
+        source: Source that recognises the file.
+        path: The file or folder.
+        team: Processes that open the file together.
+        options: Options, which the source must support.
 
     Raises:
         TracelibError: The file is damaged, an option is not for this format, or the source of another package fails.
@@ -129,7 +142,9 @@ def open_by(source: Source, path: Path, team: Team, options: ReadOptions) -> Tra
 
 
 def formats_text(*, installed: bool = False) -> str:
-    """Name all formats: "run.h5, a folder run.ranks, a Dimemas trace (.dim, .dim.gz) or ...".
+    """Return the names of all formats as one phrase.
+
+    An example is "run.h5, a folder run.ranks, a Dimemas trace (.dim, .dim.gz) or ...".
 
     Args:
         installed: Also name the formats of other packages; this loads the packages.
@@ -140,22 +155,25 @@ def formats_text(*, installed: bool = False) -> str:
 
 
 def expected_text() -> str:
-    """Say which formats are known, and which source of another package is broken, in one line."""
+    """Return one line for errors: the known formats, and the sources of other packages that cannot be loaded."""
     return "; ".join([f"expected {formats_text(installed=True)}", *installed_sources()[1]])
 
 
 def endings(*, installed: bool = True) -> tuple[str, ...]:
-    """Return the endings of all formats.
+    """Return the endings of the file names of all formats, each once.
 
     Args:
-        installed: Also the endings of other packages' formats; this loads the packages.
+        installed: Also endings of other packages' formats; this loads the packages.
     """
     sources = (*built_in_sources(), *(installed_sources()[0] if installed else ()))
     return tuple(dict.fromkeys(ending for source in sources for ending in source.endings))
 
 
 def without_ending(name: str) -> str:
-    """Return a file's name without the ending of its format: run.h5, run.ranks and run.prv.gz are all "run"."""
+    """Return a file's name without the ending of its format.
+
+    run.h5, run.ranks and run.prv.gz all become "run".
+    """
     for known in (endings(installed=False), endings()) if entry_points(GROUP) else (endings(installed=False),):
         for ending in sorted(known, key=len, reverse=True):
             if name.endswith(ending):

@@ -118,7 +118,7 @@ class _Contexts:
         )
 
     def member(self) -> np.ndarray:
-        """Mark the blocks that each region contains, bool of shape (regions, blocks)."""
+        """Return a mask of the blocks that each region contains, of shape (regions, blocks)."""
         found = np.zeros((len(self._values), len(self._numbers) + 1), bool)
         for row, number in self._numbers.items():
             bits = np.unpackbits(np.frombuffer(row, np.uint8))[: len(self._values)]
@@ -156,7 +156,10 @@ class _Divider:
         self.labels, self._end, self._of_ranks = _Labels(trace, names), len(names) - 1, CallsByRank(trace)
 
     def divide(self, streams: range, ops: np.ndarray, cuts: np.ndarray) -> None:
-        """Set the blocks of the operations of some streams; see `rewritten_together`."""
+        """Set the blocks of the operations of neighbouring streams.
+
+        Arguments are as `rewritten_together` gives them.
+        """
         of_call = (ops["kind"] != OperationKind.EVENT) & ((ops["flags"] & OperationFlag.FIRST) > 0)
         begun = np.concatenate([[0], np.cumsum(of_call)])
         calls, paths, length = self._joined(streams, np.split(ops[of_call], begun[cuts[1:-1]]))

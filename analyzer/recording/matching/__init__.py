@@ -1,4 +1,5 @@
-"""Matching of sends and receives, and of what is left over.
+"""Matching of sends and receives, and treatment of those that have no other side.
 
-Takes threads (`thread_records`) of all ranks, window by window, and returns messages. Imports nothing of `run`.
+This package takes threads (`thread_records`) of all ranks, window by window, and returns messages. It imports nothing
+of `run`.
 """

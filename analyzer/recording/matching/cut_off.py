@@ -1,4 +1,4 @@
-"""Operations that a killed rank leaves half done: messages without other side, collectives that not all members made.
+"""Leaves out operations that a killed rank left half done: messages without other side, and incomplete collectives.
 
 The rest of the run is valid. So the rows of half-done operations are read as calls without a communicator, for which no
 analysis looks for a partner. The number of these rows is reported.
@@ -33,7 +33,7 @@ _CHANNEL = ["posted", "peer", "tag", "comm"]
 
 
 def leave_out_messages(trace: Trace, lanes: Lanes, halves: np.ndarray) -> None:
-    """Leave out the rows of these halves (CUT_OFF)."""
+    """Leave out the rows of sends and receives that have no other side (CUT_OFF)."""
     for is_send, names, whats in ((True, ROWS_THAT_SEND, _SEND_ROWS), (False, ROWS_THAT_RECEIVE, _RECEIVE_ROWS)):
         called = np.array([base_name(p) in names for p in trace.procedures], bool)
         side = halves[halves["is_send"] == is_send]
@@ -46,7 +46,7 @@ def leave_out_messages(trace: Trace, lanes: Lanes, halves: np.ndarray) -> None:
 
 
 def _leave_out_calls(lane: ThreadRecords, entered: np.ndarray, called: np.ndarray) -> None:
-    """Leave out the calls that were entered at these times (ns) and are of `called` procedures (bool by procedure)."""
+    """Leave out the calls of `called` procedures (a bool mask) that were entered at these times, ns."""
     table = lane.tables["calls"]
     for time in distinct(entered).tolist():
         first = table.find(lane.clock.ticks(time))
@@ -55,7 +55,7 @@ def _leave_out_calls(lane: ThreadRecords, entered: np.ndarray, called: np.ndarra
 
 
 def _leave_out_requests(lane: ThreadRecords, halves: np.ndarray, whats: Sequence[RequestKind]) -> None:
-    """Leave out the requests of these kinds that belong to the halves. Requests are in order of completion."""
+    """Leave out the requests of these kinds that belong to the halves."""
     if not len(halves):
         return
     table, wanted = lane.tables["requests"], set(map(tuple, halves[_CHANNEL].tolist()))
@@ -71,12 +71,12 @@ def _leave_out_requests(lane: ThreadRecords, halves: np.ndarray, whats: Sequence
 def leave_out_collectives(trace: Trace, lanes: Lanes, unfinished: np.ndarray) -> tuple[int, set[int]]:
     """Leave out the calls of collectives that a member did not make because it did not end in order.
 
-    Communicators with a member that did not record all the time are kept.
+    Communicators are skipped if a member did not record all the time: its missing calls are not known.
 
     Args:
         trace: The run.
         lanes: Threads of each rank.
-        unfinished: bool by rank: it did not end in order.
+        unfinished: bool by rank: True if it did not end in order.
 
     Returns:
         Number of calls that were left out, and the ranks that did not make them.
@@ -97,7 +97,10 @@ def leave_out_collectives(trace: Trace, lanes: Lanes, unfinished: np.ndarray) ->
 
 
 def _limits(trace: Trace, made: Mapping[int, Counter[int]], unfinished: np.ndarray) -> dict[int, int]:
-    """Return the least number of collectives of unfinished members, by communicators that have such members."""
+    """Return by communicator the number of collectives of the unfinished member that made the fewest.
+
+    Only for communicators with unfinished members.
+    """
     limits, losses = {}, trace.extra(Losses)
     partial = {rank for rank in made if len(losses.unrecorded(rank)) or len(losses.missed_collectives(rank))}
     for index, communicator in enumerate(trace.communicators):
@@ -114,7 +117,7 @@ def _members(communicator: Communicator, made: Mapping[int, Counter[int]]) -> se
 
 
 def _leave_out_from(trace: Trace, lanes: Sequence[ThreadRecords], called: np.ndarray, comm: int, first: int) -> None:
-    """Leave out the calls of collectives on a communicator from number `first` on."""
+    """Leave out the calls of collectives on a communicator, except for the first `first` calls."""
     seen = 0
     for calls in trace.calls(lanes[0].rank):
         rows = calls[called[calls["call"]] & (calls["comm"] == comm)]
@@ -125,7 +128,7 @@ def _leave_out_from(trace: Trace, lanes: Sequence[ThreadRecords], called: np.nda
 
 
 def left_out(ranks: np.ndarray, halves: int, calls: int) -> str:
-    """Say in one line how much was left out."""
+    """Describe in one line how many operations were left out, and because of which ranks."""
     counts = (halves, "send or receive", "sends and receives"), (calls, "call of a collective", "calls of collectives")
     parts = " and ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts if n)
     who = ranks_named(ranks.tolist())

@@ -1,6 +1,6 @@
 """Messages and collectives that took place while nothing was recorded.
 
-They are counted in `skipped`, and keep the recorded messages and collectives in order.
+The tracer counts them in the table `skipped`. They keep the recorded messages and collectives in the right order.
 """
 
 from __future__ import annotations
@@ -18,18 +18,23 @@ from tracelib.schema import RequestKind
 
 CHANNEL = ("peer", "tag", "comm")
 _NONBLOCKING = 1
-"""`tag` of collectives that one call begins and another completes. Blocking collectives have 0."""
+"""`tag` of collectives that one call begins and another call completes. Blocking collectives have 0."""
 
 
 class Ghosts:
-    """Unrecorded sends and receives of one rank in order of posting, and its sends that were cancelled then.
+    """Unrecorded sends and receives of one rank in order of posting, and its sends that were cancelled meanwhile.
 
-    A row stands for `count` messages of a channel. They were posted at its time or before, and after all recorded
-    messages that were posted earlier than the first of them.
+    Each row (HALF) stands for `bytes` messages of a channel. They were posted at the row's time or before, and after
+    all recorded messages that were posted earlier than the first of them.
     """
 
     def __init__(self, file: RankFile | None = None, lane: ThreadRecords | None = None) -> None:
-        """Read `skipped` of a rank's main thread. Without a file there are no ghosts."""
+        """Read `skipped` of a rank. Without arguments there are no ghosts.
+
+        Args:
+            file: File of the rank.
+            lane: Main thread of the rank.
+        """
         found = _of(file, lane) if file and lane and len(file.skipped) else _NONE
         self._what: np.ndarray = found[0]
         self._ticks: np.ndarray = found[1]
@@ -40,24 +45,24 @@ class Ghosts:
         return len(self._ticks)
 
     def _window(self, what: Sequence[RequestKind], begin: int, end: int) -> np.ndarray:
-        """Return ghosts of some kinds whose ticks lie in [begin, end)."""
+        """Return ghosts of some kinds that were posted in [begin, end) ticks."""
         first, last = np.searchsorted(self._ticks, np.array([begin, end], np.uint64))
         return self._halves[first:last][np.isin(self._what[first:last], what)]
 
     def sends(self, begin: int, end: int) -> np.ndarray:
-        """Return HALF (ghosts) of the sends posted in [begin, end) ticks."""
+        """Return the unrecorded sends (HALF) posted in [begin, end) ticks."""
         return self._window((RequestKind.SEND_DONE, RequestKind.PARTITIONED_SEND_DONE), begin, end)
 
     def receives(self, begin: int, end: int) -> np.ndarray:
-        """Return HALF (ghosts) of the receives posted in [begin, end) ticks."""
+        """Return the unrecorded receives (HALF) posted in [begin, end) ticks."""
         return self._window((RequestKind.RECV_DONE, RequestKind.PARTITIONED_RECV_DONE), begin, end)
 
     def cancelled(self, begin: int, end: int) -> np.ndarray:
-        """Return HALF of the sends posted in [begin, end) ticks that `skipped` lists as cancelled."""
+        """Return the sends (HALF) posted in [begin, end) ticks that were cancelled while nothing was recorded."""
         return self._window((RequestKind.SEND_CANCELLED,), begin, end)
 
     def forget_send(self, cancelled: np.void) -> None:
-        """Remove one send from the ghosts: the send that was posted when `cancelled` says."""
+        """Remove one send from the ghosts: the one to which this cancelled request belongs."""
         h = self._halves
         alike = (self._what == RequestKind.SEND_DONE) & (h["posted"] >= cancelled["posted"]) & (h["bytes"] > 0)
         for column in CHANNEL:
@@ -67,7 +72,12 @@ class Ghosts:
 
 
 def collectives_of(file: RankFile, lane: ThreadRecords) -> np.ndarray:
-    """Return MISSED_COLLECTIVES of a rank, in order of time."""
+    """Return the unrecorded collectives (MISSED_COLLECTIVES) of a rank, in order of time.
+
+    Args:
+        file: File of the rank.
+        lane: Main thread of the rank.
+    """
     rows = _rows(file)
     kinds = _kinds(rows)
     mine = np.isin(kinds, (RequestKind.COLLECTIVE_DONE, RequestKind.COLLECTIVE_STARTED))
@@ -83,11 +93,11 @@ def collectives_of(file: RankFile, lane: ThreadRecords) -> np.ndarray:
 
 
 _NONE = np.zeros(0, np.uint16), np.zeros(0, np.uint64), np.zeros(0, HALF)
-"""Ghosts of a rank all of whose messages were recorded."""
+"""Kinds, ticks and halves of a rank whose messages were all recorded."""
 
 
 def _of(file: RankFile, lane: ThreadRecords) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the kind of each row, its ticks, and the rows as HALF."""
+    """Return for each valid row of `skipped` its kind, its ticks, and its HALF."""
     rows = _rows(file)
     return _kinds(rows), rows["time"], _halves(rows, lane)
 
@@ -104,7 +114,10 @@ def _kinds(rows: np.ndarray) -> np.ndarray:
 
 
 def _valid(file: RankFile) -> int:
-    """Count the valid rows of `skipped`: the last may belong to a block whose dropping was interrupted by a kill."""
+    """Count the valid rows of `skipped`.
+
+    The last ones may belong to a block whose dropping was interrupted by a kill.
+    """
     counted = int((file.blocks["flags"] >> schema.BLOCK_SKIPPED_SHIFT).sum())
     dropped = np.flatnonzero(file.skipped["what"] & schema.SKIPPED_BY_DROPPING)
     return int(dropped[counted]) if len(dropped) > counted else len(file.skipped)

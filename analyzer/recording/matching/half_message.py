@@ -1,4 +1,4 @@
-"""Half of a point-to-point message: its send or its receive, as the kernels match it."""
+"""Half of a point-to-point message: its send or its receive, in the form that the kernels match."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ HALF = np.dtype(
         ("reserved", "<i4"),
     ]
 )
-"""`struct half` of the kernels: one side of a message or, with `ghost` 1, `bytes` sides that were not recorded."""
+"""Send or receive: `struct half` of the kernels.
+
+With `ghost` 1, the row stands for a number of unrecorded sends or receives, which is in `bytes`.
+"""
 
 OUTGOING = np.dtype([("half", HALF), ("source", "<i4"), ("number", "<i4")])
-"""`struct outgoing` of the kernels: a send to a rank that another process reads."""
+"""Send to a rank that another process of the team reads: `struct outgoing` of the kernels."""

@@ -1,10 +1,10 @@
-"""Matching of the sends and receives of all ranks to messages, window by window, as MPI orders them.
+"""Matches the sends and receives of all ranks to messages, window by window, as MPI orders them.
 
-For each (communicator, source, destination, tag) the k-th send in order of the sending calls' entry belongs to the k-th
-receive in order of posting (MPI 4.1, section 3.5). The row of a receive is written when the receive completes. Receives
-that complete in a later window than the window of their posting are therefore first put aside, so that each window has
-all its postings. Messages that took place while a rank did not record are counted (`ghosts`). They take part in the
-counting only.
+In each channel (communicator, source, destination, tag) the k-th send in order of the sending calls' entries belongs to
+the k-th receive in order of posting (MPI 4.1, section 3.5). The row of a receive is written when the receive completes.
+So receives that complete in a later window than they were posted in are first written to a temporary file by window, so
+that each window has all its postings. Messages that took place while a rank did not record are known by number only
+(`ghosts`), and are counted with the others.
 
 In a team each member reads some ranks. After each window the members exchange the sends to each other's ranks.
 """
@@ -38,11 +38,13 @@ from tracelib import schema
 _EARLIEST, _LATEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 _MOST_COMPLETE = 1 << 18
-"""Number of complete messages after which they are put aside on disk."""
+"""Number of complete messages after which they are written to a temporary file."""
 
 
 class Matching:
-    """Messages of a run. Matched on construction; a team shares the ranks, and each member can read all messages.
+    """Messages of a run, matched on construction.
+
+    The members of a team share the ranks; each member can read all messages.
 
     Args:
         lanes: Threads of each rank whose file exists.
@@ -50,13 +52,13 @@ class Matching:
         bounds: Bounds of the windows (ns) in which messages are read.
         cuts: Bounds of the windows (ns) in which messages are matched. They may be longer, as only waiting sends and
             receives are in memory.
-        first_cpu: Number of the first CPU of each rank.
-        team: The members, who all construct this.
+        first_cpu: Number of the first CPU of each rank, int32 of shape (ranks,).
+        team: Processes that share the ranks; all must construct this.
         folder: Folder for files that all members of the team can read.
-        reach: Knows which ranks can have no other side of a message.
+        reach: Ranks with whom a message may lack its other side.
         share: Ranks of this member; shares are in order of members.
         stored: Threads that the C kernel may read itself.
-        paths_at: Finds the call paths of unmatched sends and receives.
+        paths_at: Returns the call paths of unmatched sends and receives.
     """
 
     def __init__(
@@ -77,7 +79,9 @@ class Matching:
         self._mine = {rank: lanes[rank] for rank in share if rank in lanes}
         self._present = np.isin(np.arange(len(first_cpu)), list(lanes)).astype(np.uint8)
         self._cuts = cuts
-        self._edges: dict[ThreadRecords, np.ndarray] = {}  # of threads that the kernel does not read
+        self._edges: dict[
+            ThreadRecords, np.ndarray
+        ] = {}  # of threads that the kernel does not read: bounds of the windows, ticks
         self._recent: tuple[int, np.ndarray] | None = None
         self._leftovers, self._elsewhere, self._unchosen = (
             Leftovers(paths_at=paths_at),
@@ -96,18 +100,21 @@ class Matching:
         self._leftovers.merge(team)
         self._elsewhere.merge(team)
         self.cut_off: np.ndarray = np.concatenate(team.allgather(np.concatenate(self._cut_off)))
-        """CUT_OFF: sends and receives without other side, where one of both ranks did not end in order."""
+        """Sends and receives without other side (CUT_OFF), if one of both ranks did not end in order."""
         self.unpaired: np.ndarray = np.concatenate(team.allgather(np.concatenate(self._unpaired)))
-        """CUT_OFF: sends and receives without other side, though both ranks ended in order."""
+        """Sends and receives without other side (CUT_OFF), although both ranks ended in order."""
         self.paired: int = sum(team.allgather(self._paired))
-        """Number of messages."""
+        """Number of matched messages."""
         self.unchosen: int = sum(team.allgather(self._unchosen))
         """Number of sends and receives whose other side is a rank that was not chosen."""
         self.alone: int = sum(team.allgather(int(lib.match_alone(self._matcher))))
         """Number of recorded sends and receives whose other side took place while its rank did not record."""
 
     def messages(self, begin: int, end: int) -> np.ndarray:
-        """Return MESSAGE with logical_send in [begin, end), by (logical_send, source, order of sending)."""
+        """Return the messages (MESSAGE) with logical_send in [begin, end) ns.
+
+        They are in order of (logical_send, source, order of sending).
+        """
         parts = [np.zeros(0, MESSAGE)]
         for window in self._windows(begin, end):
             messages = self._window(window)
@@ -116,7 +123,7 @@ class Matching:
         return parts[1] if len(parts) == 2 else np.concatenate(parts)
 
     def messages_of(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """Return messages as `messages`, but only those that these ranks send or receive."""
+        """Return messages as `messages`, but only those that one of these ranks sends or receives."""
         parts = [np.zeros(0, MESSAGE)]
         for window in self._windows(begin, end):
             mine = [_of_ranks(spill.read(window), ranks) for spill in self._spills]
@@ -126,7 +133,7 @@ class Matching:
         return joined(parts, MESSAGE)
 
     def unordered(self, begin: int, end: int) -> np.ndarray:
-        """Return MESSAGE with logical_send in [begin, end), in any order."""
+        """Return the messages (MESSAGE) with logical_send in [begin, end) ns, in any order."""
         found = joined([spill.read(window) for window in self._windows(begin, end) for spill in self._spills], MESSAGE)
         found["reserved"] = 0
         sent = found["logical_send"]
@@ -143,16 +150,16 @@ class Matching:
 
         Args:
             procedures: Names of the MPI procedures, by number.
-            chain: Function that returns a path in words.
+            chain: Function that returns a path as text.
         """
         return self._leftovers.table(procedures, chain)
 
     def elsewhere(self, procedures: Sequence[str], chain: Callable[[int], str] = lambda _: "") -> list[Unmatched]:
-        """Return messages with processes of other runs, summed as in `unmatched`."""
+        """Return messages with processes of other runs, summed and with arguments as in `unmatched`."""
         return self._elsewhere.table(procedures, chain)
 
     def close(self) -> None:
-        """Close the files of messages."""
+        """Close the temporary files of messages."""
         for spill in self._spills:
             spill.close()
 
@@ -164,14 +171,14 @@ class Matching:
         return matcher
 
     def _window(self, window: int) -> np.ndarray:
-        """Return the messages sent in a window, in order; the latest window is kept."""
+        """Return the messages sent in a window, in order. The latest window is kept in memory."""
         if self._recent is None or self._recent[0] != window:
             parts = [spill.read(window) for spill in self._spills]
             self._recent = window, _in_order(joined(parts, MESSAGE))
         return self._recent[1]
 
     def _match(self, spill: Spill, sends: _Sends, stored: StoredRanks) -> None:
-        """Match all windows into `spill`, keyed by the window of the send."""
+        """Match all windows, and write the messages to `spill` by the window in which they were sent."""
         others = sorted(self._mine.keys() - {rank for group in stored.groups for rank in group})
         late = self._put_late_aside(others)
         for window in range(len(self._cuts) - 1):
@@ -199,7 +206,7 @@ class Matching:
         return self._ghosts.get(rank, NO_GHOSTS)
 
     def _is_usual(self, rank: int, rows: Sequence[WindowRows]) -> bool:
-        """Let the kernel add a rank's rows of a window. Returns False if the rank is unusual and nothing was added."""
+        """Let the kernel add a rank's rows of a window. Return False if it cannot read them; then nothing was added."""
         one = rows[0]
         if len(rows) > 1 or len(self._ghosts_of(rank)):
             return False
@@ -220,7 +227,10 @@ class Matching:
         _check(lib.match_add_receives(self._matcher, rank, halves_of(receives), len(receives)))
 
     def _edges_of(self, lane: ThreadRecords) -> np.ndarray:
-        """Return the bounds of the windows in the thread's ticks, the first and the last open to the outside."""
+        """Return the bounds of the windows in the thread's ticks, uint64.
+
+        The first and the last include all times outside.
+        """
         if lane in self._edges:
             return self._edges[lane]
         inner = [lane.clock.ticks(ns) for ns in self._cuts[1:-1].tolist()]
@@ -230,7 +240,7 @@ class Matching:
         return self._edges[lane]
 
     def _put_late_aside(self, ranks: Sequence[int]) -> Spill:
-        """Put rows of `requests` that were posted in an earlier window aside, by (rank, thread, that window)."""
+        """Write requests that were posted in an earlier window to a temporary file, by (rank, thread, that window)."""
         late = Spill(schema.REQUEST)
         for lane in (lane for rank in ranks for lane in self._mine[rank]):
             edges, table = self._edges_of(lane), lane.tables["requests"]
@@ -254,7 +264,7 @@ class Matching:
         return WindowRows(lane, begin, end, times, calls, requests, late)
 
     def _known(self, rank: int, halves: np.ndarray, is_send: bool) -> np.ndarray:
-        """Return the halves whose communicator is known and whose peer has a file; count the others as unmatched."""
+        """Return the halves whose communicator is known and whose peer has a file. Count the others as unmatched."""
         peer = halves["peer"]
         known = (halves["comm"] >= 0) & (peer >= 0) & (self._present[np.clip(peer, 0, len(self._present) - 1)] > 0)
         if known.all():
@@ -269,7 +279,7 @@ class Matching:
         return halves[known]
 
     def _keep(self, spill: Spill) -> None:
-        """Put complete messages aside by the window of their send."""
+        """Write the complete messages to `spill`, by the window in which they were sent."""
         messages = np.empty(lib.match_found(self._matcher), MESSAGE)
         lib.match_take(self._matcher, pointer(messages))
         self._paired += len(messages)
@@ -322,7 +332,10 @@ class _Sends:
         self._begins = np.array(team.allgather(share.start), np.int64)  # first rank of each member
 
     def exchange(self) -> None:
-        """Send the outgoing sends to their members, and add the sends of others. Collective."""
+        """Send the waiting sends to the members that read their receivers, and add those from other members.
+
+        All members of the team must call this method.
+        """
         if self._team.size == 1:
             return
         going = np.empty(lib.match_going(self._matcher), OUTGOING)
@@ -337,7 +350,7 @@ def _outgoing(rows: np.ndarray) -> Any:
 
 
 class _Exchange:
-    """One spill of messages for each member of a team, readable by all members."""
+    """Temporary files of messages, one for each member of a team, readable by all members."""
 
     def __init__(self, team: Team, folder: Path) -> None:
         self._team = team
@@ -352,9 +365,9 @@ class _Exchange:
         self.own = Spill(MESSAGE, self._folder and self._folder / str(team.rank))
 
     def all(self) -> list[Spill]:
-        """Return the spills of all members, once all are complete. Collective.
+        """Return the files of all members, once all are complete. All members must call this method.
 
-        The files lose their names at once, so that none can be left behind.
+        The files are unlinked at once, so that none can be left behind.
         """
         if self._folder is None:
             return [self.own]

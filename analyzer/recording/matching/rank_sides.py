@@ -24,49 +24,49 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WindowRows:
-    """Raw rows of one thread in a window (ticks).
+    """Raw rows of one thread in the window [begin, end) ticks.
 
-    `late`: requests that were posted in the window and completed later.
+    late: requests that were posted in the window and completed after it.
     """
 
     lane: ThreadRecords
     begin: int
     end: int
-    times: tuple[int, int]  # the same in ns
+    times: tuple[int, int]  # begin and end of the window, ns
     calls: np.ndarray
     requests: np.ndarray
     late: np.ndarray
 
     def all_requests(self) -> np.ndarray:
-        """Return the requests in the window, then the late requests."""
+        """Return the requests completed in the window, then the late requests."""
         return joined([self.requests, self.late], REQUEST) if len(self.late) else self.requests
 
     def sends(self) -> np.ndarray:
-        """Return HALF of all sends in order of posting, cancelled sends included."""
+        """Return the sends (HALF) in order of posting, cancelled sends included."""
         found = np.empty(len(self.calls) + len(self.requests), HALF)
         args = pointer(self.calls), len(self.calls), pointer(self.requests), len(self.requests)
         return found[: lib.match_sends(self.lane.struct, *args, halves_of(found))]
 
     def receives(self) -> np.ndarray:
-        """Return HALF of all completed receives posted in the window."""
+        """Return the completed receives (HALF) that were posted in the window."""
         requests = self.all_requests()
         found = np.empty(len(self.calls) + len(requests), HALF)
         args = pointer(self.calls), len(self.calls), pointer(requests), len(requests)
         return found[: lib.match_receives(self.lane.struct, *args, *self.times, halves_of(found))]
 
     def cancelled(self) -> np.ndarray:
-        """Return the trace's requests (REQUEST) of the sends that were posted in the window and cancelled."""
+        """Return the requests (REQUEST) of sends that were posted in the window and cancelled."""
         rows = np.concatenate([self.requests, self.late]) if len(self.late) else self.requests
         rows = rows[rows["what"] == RequestKind.SEND_CANCELLED]
         return self.lane.requests(rows[(rows["posted"] >= self.begin) & (rows["posted"] < self.end)])
 
     def name(self, halves: np.ndarray) -> None:
-        """Fill in `call` of halves posted by this thread, which `requests` does not have."""
+        """Fill the column `call` of halves that this thread posted. The rows of `requests` do not have it."""
         lib.match_names(self.lane.struct, pointer(self.calls), len(self.calls), halves_of(halves), len(halves))
 
 
 def sends_of(rows: Sequence[WindowRows], ghosts: Ghosts) -> np.ndarray:
-    """Return HALF of the sends of a rank that took place, with ghosts, in order of posting."""
+    """Return the sends (HALF) of a rank that took place, with ghosts, in order of posting."""
     sends = _by_posting([r.sends() for r in rows])
     window = rows[0].begin, rows[0].end
     cancelled = [r.cancelled() for r in rows]
@@ -79,7 +79,7 @@ def sends_of(rows: Sequence[WindowRows], ghosts: Ghosts) -> np.ndarray:
 
 
 def receives_of(rows: Sequence[WindowRows], ghosts: Ghosts) -> np.ndarray:
-    """Return HALF of the receives of a rank that took place, with ghosts, in order of posting."""
+    """Return the receives (HALF) of a rank that took place, with ghosts, in order of posting."""
     receives = _by_posting([r.receives() for r in rows])
     for r in rows:
         r.name(receives)
@@ -92,7 +92,7 @@ def _among(halves: np.ndarray, ghosts: np.ndarray) -> np.ndarray:
 
 
 def _columns(halves: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Copy the columns that halves and rows of another dtype have in common."""
+    """Copy the columns that halves and requests have in common into rows of another dtype."""
     rows = np.zeros(len(halves), dtype)
     for column in ("posted", "peer", "tag", "comm"):
         rows[column] = halves[column]
@@ -100,7 +100,7 @@ def _columns(halves: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def halves_of(array: np.ndarray) -> Any:
-    """Return a pointer to an array of HALF for the kernels."""
+    """Return a C pointer to an array of HALF."""
     return pointer(array, "struct half *")
 
 
@@ -114,7 +114,10 @@ def _by_posting(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _without(sends: np.ndarray, cancelled: np.ndarray, ghosts: Ghosts) -> np.ndarray:
-    """Remove one send for each cancelled request: of several alike started at once, the last; else a ghost."""
+    """Remove one send for each cancelled request.
+
+    Of several equal sends started at once, the last is removed. If there is none, a ghost is removed.
+    """
     keep = np.ones(len(sends), bool)
     first, last = (np.searchsorted(sends["posted"], cancelled["posted"], side=side) for side in ("left", "right"))
     for request, low, high in zip(cancelled, first, last, strict=True):
@@ -129,30 +132,50 @@ def _without(sends: np.ndarray, cancelled: np.ndarray, ghosts: Ghosts) -> np.nda
 
 
 LATE = np.dtype([("row", schema.REQUEST), ("rank", "<i4"), ("window", "<i4")])
-"""`struct late_request` of the kernel: a row that belongs to an earlier window than it lies in, and that window."""
+"""Request that was posted in an earlier window than it was completed in: its row, rank, and that earlier window.
+
+It is `struct late_request` of the kernel.
+"""
 
 _MOST_RANKS = 1024
-"""Largest number of ranks that are handed over together."""
+"""Largest number of neighbouring ranks that are passed to the kernel together."""
 
 
 class StoredRanks:
-    """Stored ranks whose calls the matcher reads window by window. All ranks must be handed over in each window."""
+    """Ranks whose rows the kernel reads itself and adds to a matcher.
+
+    All groups must be added in each window, in order.
+    """
 
     def __init__(self, matcher: Any, lanes: StoredThreads, ranks: Iterable[int], bounds: np.ndarray, size: int) -> None:
-        """Prepare the groups. `ranks`: ranks that may be read so, ascending; `bounds`: of the windows (ns)."""
+        """Find the groups of ranks.
+
+        Args:
+            matcher: The kernel's matcher.
+            lanes: Stored threads.
+            ranks: Ranks that may be read in this way, ascending.
+            bounds: Bounds of the windows, ns.
+            size: Number of ranks of the run.
+        """
         self._matcher, self._lanes, self._size = matcher, lanes, size
         least, most = np.iinfo(np.int64).min, np.iinfo(np.int64).max
         self._bounds = np.array([least, *bounds[1:-1].tolist(), most], np.int64)
-        self._taken = np.zeros((size, 2), np.int64)  # rows of calls and of requests
+        self._taken = np.zeros((size, 2), np.int64)  # by rank: number of rows of calls and of requests that were added
         self._late = Spill(LATE)  # by window * size + first rank of the group
         self.groups = list(self._grouped(ranks))
-        """Neighbouring ranks that are handed over together. Ranks in no group must be read in another way."""
+        """Ranges of neighbouring ranks that are added together. Ranks in no group must be read in another way."""
 
     def add(self, group: range, window: int, most: int) -> Iterator[tuple[int, np.ndarray] | None]:
-        """Hand over the calls and requests of a group in a window.
+        """Add the calls and requests of a group in a window to the matcher.
 
-        Yields None whenever more than `most` messages are complete. Yields a rank that is unusual and was not added,
-        with its rows of requests that lie in later windows.
+        Args:
+            group: One of `groups`.
+            window: Number of the window.
+            most: Number of complete messages after which the caller must take them.
+
+        Yields:
+            None when there are more than `most` complete messages. Or (rank, rows): a rank that the kernel cannot read
+            and did not add, with its requests that were completed in later windows.
         """
         late = self._late.read(window * self._size + group.start)
         begin, end = self._bounds[window : window + 2].tolist()
@@ -174,7 +197,7 @@ class StoredRanks:
                 at += 1
 
     def close(self) -> None:
-        """Free the rows that were put aside. Nothing may be handed over after this."""
+        """Remove the temporary file. Nothing may be added after this."""
         self._late.close()
 
     def _grouped(self, ranks: Iterable[int]) -> Iterator[range]:
@@ -187,7 +210,7 @@ class StoredRanks:
                     stored = stored[read + 1 :]
 
     def _find_late(self, ranks: range) -> int:
-        """Put rows aside that belong to an earlier window than they lie in. Returns the number of ranks read."""
+        """Write requests that belong to an earlier window to the temporary file. Return the number of ranks read."""
         stored, windows = self._lanes.of(ranks), len(self._bounds) - 1
         assert stored is not None
         if windows == 1:
@@ -204,7 +227,7 @@ class StoredRanks:
 
 
 def _runs(ranks: np.ndarray) -> Iterator[range]:
-    """Yield neighbouring ranks together, at most _MOST_RANKS."""
+    """Yield ranges of consecutive ranks, of at most _MOST_RANKS ranks each."""
     for run in np.split(ranks, np.flatnonzero(np.diff(ranks) != 1) + 1):
         for first in range(0, len(run), _MOST_RANKS):
             some = run[first : first + _MOST_RANKS]

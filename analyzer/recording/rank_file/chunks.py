@@ -1,4 +1,4 @@
-"""Rows of tables that are read where they lie in a file, without HDF5."""
+"""Reads the rows of tables from where they lie in a file, without HDF5."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from analyzer._kernels import ffi, lib
 
 _MOST_ADDED = 1024
-"""Largest number of bytes that deflate adds to very few rows."""
+"""Largest number of bytes by which deflate makes very few rows longer."""
 
 
 @dataclass(slots=True)
 class Chunks:
-    """Table as it lies in its file: chunk k holds rows [k * rows, (k + 1) * rows), from byte `at[k]` on.
+    """Table as it lies in its file. Chunk k holds rows [k * rows, (k + 1) * rows), from byte `at[k]` on.
 
-    `ends`: first and last row, where they are known. `deflated`: bytes of each chunk that HDF5's filters have shuffled
-    and deflated; None: chunks are not compressed.
+    ends: the first and the last row; None: not known.
+    deflated: number of bytes of each chunk, shuffled and deflated by HDF5's filters; None: chunks are not compressed.
     """
 
     dtype: np.dtype
@@ -30,9 +30,16 @@ class Chunks:
 
     @classmethod
     def of(cls, dtype: np.dtype, rows: int, count: int, found: bytes, at: int, *, deflated: bool) -> Chunks:
-        """Build for a table of `count` rows from what `rank_file_read` found.
+        """Make the chunks of a table from the result of the kernel's `rank_file_read`.
 
-        That is: the places of the chunks, then the first and last row or the bytes of the chunks.
+        Args:
+            dtype: dtype of the rows.
+            rows: Number of rows of a chunk.
+            count: Number of rows of the table.
+            found: Bytes of the kernel's result.
+            at: Offset in `found` of the places of the chunks. The first and last row follow, or the sizes of the
+                chunks.
+            deflated: The chunks are compressed.
         """
         places = -(-count // rows)
         own, behind = np.frombuffer(found, np.int64, places, at), at + 8 * places
@@ -43,14 +50,14 @@ class Chunks:
     def read(
         self, file: Descriptor, first: int, last: int, step: int = 1, into: np.ndarray | None = None
     ) -> np.ndarray:
-        """Read every step-th of rows [first, last) from an open file.
+        """Read every step-th row of [first, last) from an open file.
 
         Args:
             file: The open file.
             first: First row.
             last: Behind the last row.
             step: Distance of rows.
-            into: Array of that length for the rows; None: a new array.
+            into: Array for the rows, of the right length; None: a new array.
 
         Raises:
             OSError: The file is shorter than it was, or damaged.
@@ -79,7 +86,7 @@ class Chunks:
         return found
 
     def _inflated(self, file: Descriptor, number: int) -> np.ndarray:
-        """Return the bytes of a deflated chunk, uncompressed, of shape (bytes of a row, rows)."""
+        """Return the decompressed bytes of a chunk, still shuffled: uint8 of shape (bytes of a row, rows)."""
         assert self.deflated is not None
         size = min(int(self.deflated[number]), 2 * self.rows * self.dtype.itemsize + _MOST_ADDED)
         return _inflated(os.pread(file.number, size, int(self.at[number])), self.rows, self.dtype.itemsize)
@@ -103,7 +110,7 @@ def _inflated(chunk: bytes, rows: int, row_bytes: int) -> np.ndarray:
 
 
 class Descriptor:
-    """File open for reading, closed with its last reference."""
+    """File that is open for reading. It is closed with its last reference."""
 
     __slots__ = ("number",)
 

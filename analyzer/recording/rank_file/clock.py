@@ -1,4 +1,4 @@
-"""Conversion of raw ticks to ns of the trace, by integer maps in straight pieces: monotonic, and exact to the digit."""
+"""Conversion of ticks to ns of the trace, by integer maps in straight pieces that are monotonic and exact."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from analyzer._kernels import lib
 from analyzer.c_arrays import pointer
 
 PIECE = np.dtype([("origin", "<i8"), ("value", "<i8"), ("multiplier", "<i8"), ("shift", "<i8")])
-"""`struct clock_piece` of the kernels: value(x) = ((x - origin) * multiplier >> shift) + value, from `origin` on."""
+"""Straight piece of a map, from x = `origin` on: value(x) = ((x - origin) * multiplier >> shift) + value.
+
+It is `struct clock_piece` of the kernels.
+"""
 
 _HALF, _WHOLE = 2**63, 2**64
 LATEST_NS = 2**62
-"""Bound of times in ns (2^62), which no clock of a sound file reaches."""
+"""Bound of times, 2^62 ns, which no clock of a sound file reaches."""
 
 
 def piece(x: int, value: int, slope: Fraction) -> tuple[int, int, int, int]:
-    """Return the line through (x, value) with this slope (positive), as a row of PIECE.
+    """Return a piece (row of PIECE): the line through (x, value) with this positive slope.
 
-    The multiplier keeps 62 significant bits, so after 10^18 the value is off by less than 1.
+    The multiplier has 62 significant bits, so after 10^18 the value is wrong by less than 1.
     """
     shift = 62 - max(int(slope).bit_length(), 0)
     return _signed(x), value, max(int(slope * (1 << shift)), 1), shift
@@ -35,9 +38,9 @@ def _signed(x: int) -> int:
 
 
 class Pieces:
-    """Map of integers that never falls: `table` (PIECE, at least one) in order of origin.
+    """Monotonic map of integers. The first piece also holds for all values before its origin.
 
-    The first piece extends to the left without end.
+    table: the pieces (PIECE), at least one, in order of origin.
     """
 
     def __init__(self, table: np.ndarray) -> None:
@@ -47,11 +50,11 @@ class Pieces:
 
     @classmethod
     def of(cls, *rows: tuple[int, int, int, int]) -> Pieces:
-        """Build a map of these rows of PIECE."""
+        """Make a map of these pieces, each a row of PIECE."""
         return cls(np.array(list(rows), PIECE))
 
     def value(self, x: int) -> int:
-        """Return the value of x."""
+        """Return the value of the map at x."""
         if self._only:
             origin, value, multiplier, shift = self._only
             return (((x - origin + _HALF) % _WHOLE - _HALF) * multiplier >> shift) + value
@@ -61,14 +64,14 @@ class Pieces:
         return (_signed(x - origin) * multiplier >> shift) + value
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        """Return the values of an array, int64."""
+        """Return the values of the map at an array of x, int64."""
         x = np.require(x, requirements=("C", "A")).view(np.int64)  # a field of rows is not aligned
         values = np.empty(len(x), np.int64)
         lib.clock_values(self.struct, len(self.table), pointer(x, "int64_t *"), len(x), pointer(values, "int64_t *"))
         return values
 
     def first(self, value: int) -> int:
-        """Return the least x whose value is this or more, signed as the origins."""
+        """Return the smallest x whose value is `value` or more. It is signed, as origins are."""
         at = 0 if self._only else max(bisect_left(self.table["value"], value) - 1, 0)
         origin, start, multiplier, shift = self._only or self.table[at].tolist()
         x = origin - ((start - int(value) << shift) // multiplier)
@@ -76,47 +79,47 @@ class Pieces:
 
     @property
     def furthest(self) -> int:
-        """Largest amount by which a value exceeds its x. It occurs where a piece begins, or just before."""
+        """Largest difference value(x) - x over the origins and the points just before them."""
         starts = self.table["origin"]
         ends = self.values(starts[1:] - 1) - (starts[1:] - 1)
         return int(max((self.table["value"] - starts).max(), ends.max(initial=0)))
 
     @cached_property
     def struct(self) -> Any:
-        """Pointer to the table, `const struct clock_piece *`."""
+        """C pointer to the pieces, `const struct clock_piece *`."""
         return pointer(self.table, "const struct clock_piece *")
 
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """Clock that maps ticks to ns, and these to corrected ns if there is a correction."""
+    """Clock that maps ticks to ns of the trace, with an optional correction from these to corrected ns."""
 
     pieces: Pieces
     correction: Pieces | None = None
 
     @classmethod
     def through(cls, ticks: int, ns: int, ns_per_tick: Fraction) -> Clock:
-        """Return the line through (ticks, ns) with this slope (positive)."""
+        """Make a clock that is the line through (ticks, ns) with this positive slope."""
         return cls(Pieces.of(piece(ticks, ns, ns_per_tick)))
 
     def later(self, ns: int) -> Clock:
-        """Return the same clock, not corrected, with every time `ns` later."""
+        """Return the clock without correction, with all times `ns` later."""
         table = self.pieces.table.copy()
         table["value"] += ns
         return Clock(Pieces(table))
 
     def corrected(self, correction: Pieces | None) -> Clock:
-        """Return the same clock with its ns mapped once more; None: not mapped."""
+        """Return the clock with this correction, a map of ns to corrected ns; None: without correction."""
         return Clock(self.pieces, correction) if correction or self.correction else self
 
     @property
     def ns_per_tick(self) -> Fraction:
-        """Slope of the first piece."""
+        """Slope of the first piece, ns per tick, without correction."""
         _, _, multiplier, shift = self.pieces.table[0].tolist()
         return Fraction(multiplier, 1 << shift)
 
     def ns(self, ticks: int) -> int:
-        """Return the time of a number of ticks, in ns, at most +-LATEST_NS, which only damaged ticks reach.
+        """Return the time of a tick, ns. It is limited to +-LATEST_NS, which only damaged ticks reach.
 
         Differences of times then fit into int64.
         """
@@ -125,19 +128,19 @@ class Clock:
         return max(-LATEST_NS, min(ns, LATEST_NS))
 
     def times(self, ticks: np.ndarray) -> np.ndarray:
-        """Return the times of an array of ticks, in ns."""
+        """Return the times of an array of ticks, int64 ns. They are not limited as in `ns`."""
         ns = self.pieces.values(ticks)
         return self.correction.values(ns) if self.correction else ns
 
     def ticks(self, ns: int) -> int:
-        """Return the first tick whose time is `ns` or later, within the range of a uint64."""
+        """Return the first tick whose time is `ns` or later, within the range of uint64."""
         ns = self.correction.first(int(ns)) if self.correction else int(ns)
         origin = self.pieces.origin
         unsigned = origin % _WHOLE  # ticks beyond 2^63 stand in the table as negative numbers
         return min(max(self.pieces.first(ns) - origin + unsigned, 0), _WHOLE - 1)
 
     def fill(self, struct) -> None:
-        """Set a `struct clock` of the kernels to point to this clock, which must outlive the struct."""
+        """Set a `struct clock` of the kernels to point to this clock, which must stay alive as long as the struct."""
         struct.pieces, struct.n_pieces = self.pieces.struct, len(self.pieces.table)
         if self.correction:
             struct.corrections, struct.n_corrections = self.correction.struct, len(self.correction.table)

@@ -1,8 +1,8 @@
-"""Reader of rank files without HDF5: files as the tracer writes them, and the groups of ranks in packed runs.
+"""Reader of rank files without HDF5: for files as the tracer writes them, and groups of ranks in packed runs.
 
 A run has thousands of files, and HDF5 needs milliseconds for each. The kernel `rank_file_read` finds attributes and
-tables. It gives up where a file is not as expected: damaged, cut off, or written by another library. HDF5 then reads or
-refuses such a file.
+tables. It gives up if a file is not as expected: damaged, cut off, or written by another library. HDF5 then reads or
+refuses the file.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ _WHOLE = (*schema.DIRECT, PROCEDURES)
 _TABLES = (*_WHOLE, *schema.BUFFERED, *schema.SOURCES)
 _NO_ROWS = dict.fromkeys(schema.TABLES, 0)
 _FOUND = np.dtype([(name, "<i8") for name in ("rows", "chunk_rows", "at", "bytes", "filtered")])
-"""`struct found_table` of the kernel."""
+"""Place of a table: `struct found_table` of the kernel."""
 
 _MOST_ROOM = 1 << 28
-"""Largest number of bytes of small tables and of places of chunks that are read here. HDF5 reads larger files."""
+"""Largest number of bytes of the small tables and of the places of chunks. Larger files are read by HDF5."""
 _LEAST_GROUP_BYTES = 40
-"""Least number of bytes that a file has for each group: the group's entry in the group around it."""
+"""Smallest number of bytes that a file has for each group: the group's entry in its parent."""
 _MOST_REMEMBERED = 256
 _ALIGNED = 8
-"""Number of bytes of which the begin of each table is a multiple."""
+"""Tables begin at multiples of this number of bytes."""
 _ENCODED = b"\x03\x00"
-"""Bytes that HDF5 puts before a datatype message where it encodes a type by itself."""
+"""Bytes that HDF5 puts before a datatype message when it encodes a type alone."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Layout that the files of a run have in common."""
+    """Layout of a rank file: its attributes, tables and types. The files of a run usually have the same."""
 
-    values: np.dtype  # a column for each attribute
-    arrays: tuple[str, ...]  # attributes that are no single values
-    dtypes: dict[str, np.dtype]  # by name of existing tables
+    values: np.dtype  # one column for each attribute
+    arrays: tuple[str, ...]  # names of attributes that are arrays
+    dtypes: dict[str, np.dtype]  # by name, for tables that exist
     stored: dict[str, bytes]  # datatype and filters of each table, as encoded in the file
     filtered: frozenset[str]  # tables that have filters
     deflated: frozenset[str] = frozenset()  # tables whose chunks are shuffled and deflated
 
     @classmethod
     def of(cls, text: bytes) -> Shape | None:
-        """Decode the kernel's text; None: there are types that numpy does not have."""
+        """Decode the kernel's text. None: it has types that numpy does not have."""
         values: list[tuple[Any, ...]] = []
         arrays, dtypes, stored, filtered = [], {}, {}, set()
         for kind, name, encoded, rest in _items(text):
@@ -79,28 +79,28 @@ class Shape:
 
 
 class Direct(NamedTuple):
-    """Small parts of a rank file, as they stand in the file."""
+    """Attributes and small tables of a rank file, and the places of its large tables, as they stand in the file."""
 
     attributes: dict[str, Any]
     procedures: tuple[str, ...] | None  # None: the names that all ranks of a packed run share
     shape: Shape
     lengths: dict[str, int]
-    rows: dict[str, np.ndarray]  # tables of `schema.DIRECT` that have rows
-    chunks: dict[str, Chunks]  # other tables that can be read without HDF5
+    rows: dict[str, np.ndarray]  # small tables (`schema.DIRECT`) that have rows
+    chunks: dict[str, Chunks]  # large tables that can be read without HDF5
     modified_ns: int
 
 
 ROOT = 0
-"""Stands in place of the address of a group."""
+"""Value that stands for the root group instead of a group's address."""
 
 
 def read_direct(path: str, group: int, by_hdf5: Callable[[str], Table | None]) -> Direct | None:
-    """Read the small parts of a file, or of a group in the file.
+    """Read attributes and small tables of a rank file, or of a group in a file.
 
     Args:
         path: The file.
         group: Address of the group's object header; ROOT: the whole file.
-        by_hdf5: Function that opens a table by HDF5. Compressed names of procedures are read by HDF5, once for all
+        by_hdf5: Function that opens a table by HDF5. Compressed names of procedures are read in this way, once for all
             files that store the same names.
 
     Returns:
@@ -110,9 +110,9 @@ def read_direct(path: str, group: int, by_hdf5: Callable[[str], Table | None]) -
 
 
 def groups_of_ranks(path: str) -> list[int]:
-    """Return the addresses of the groups of a packed run's ranks.
+    """Return the addresses of the groups of a packed run's ranks, by rank.
 
-    0 where one is not known; empty: only HDF5 can tell.
+    0: the address is not known. Empty list: only HDF5 can find the groups.
     """
     place = os.fsencode(path)
     count = lib.rank_groups(place, ffi.NULL, 0)
@@ -124,7 +124,7 @@ def groups_of_ranks(path: str) -> list[int]:
 
 
 def _items(text: bytes) -> Iterator[tuple[str, str, bytes, bytes]]:
-    """Yield kind and the three parts of each item of a shape; see the kernel's header."""
+    """Yield kind, name, encoded type, and the rest of each item of a shape; see the kernel's header."""
     at = 0
     while at < len(text):
         kind, parts = chr(text[at]), []
@@ -137,7 +137,7 @@ def _items(text: bytes) -> Iterator[tuple[str, str, bytes, bytes]]:
 
 
 def _dtype_of(encoded: bytes) -> np.dtype | None:
-    """Return the dtype of a datatype message, as HDF5 understands it; None: of no fixed size, or damaged."""
+    """Return the dtype of an HDF5 datatype message. None: it has no fixed size, or is damaged."""
     try:
         stored = h5t.decode(_ENCODED + encoded)
         if not is_sound(stored):
@@ -150,7 +150,7 @@ def _dtype_of(encoded: bytes) -> np.dtype | None:
 
 
 class _Reader:
-    """Reader with buffers for the kernel, which grow as needed, and with the shapes and names that it has seen."""
+    """Reader with the kernel's buffers, which grow as needed, and with the shapes and names that were found so far."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -220,7 +220,10 @@ class _Reader:
         return Direct(attributes, known, shape, lengths, rows, chunks, self._file.modified_ns)
 
     def _shape(self, text: bytes, by_hdf5: Callable[[str], Table | None]) -> Shape | None:
-        """Return the shape of a text. A shape counts as known when HDF5 has opened all tables of a file that has it."""
+        """Return the shape of the kernel's text; None: HDF5 must read the file.
+
+        A new shape is used only after HDF5 has opened all tables of a file that has it, and found the same types.
+        """
         if (known := self._shapes.get(text)) is not None:
             return known
         shape = Shape.of(text)
@@ -233,7 +236,10 @@ class _Reader:
     def _names_of(
         self, key: tuple[bytes, int, bytes], by_hdf5: Callable[[str], Table | None]
     ) -> tuple[str, ...] | None:
-        """Return the names of procedures, which are read once for all files that store the same."""
+        """Return the names of procedures; None: there are none.
+
+        They are read once for all files that store the same.
+        """
         if (known := self._procedures.get(key)) is not None:
             return known
         stored = by_hdf5(PROCEDURES)
@@ -241,10 +247,12 @@ class _Reader:
 
 
 def _apart(data: bytes, found: dict[str, tuple[int, ...]]) -> tuple[bytes, tuple[int, bytes]]:
-    """Take the table `procedures`, which many files share, out of the bytes of all tables.
+    """Separate the table `procedures`, which many files share, from the bytes of the other tables.
 
-    Returns the other tables' bytes, and the number of rows and the bytes of `procedures`. Removes `procedures` from
-    `found` and changes the offsets of the others there.
+    Removes `procedures` from `found`, and changes the offsets of the others there.
+
+    Returns:
+        The other tables' bytes; number of rows and bytes of `procedures`.
     """
     count, _, begin, size, _ = found.pop(PROCEDURES, (0, 0, 0, 0, 0))
     end = begin + -(-size // _ALIGNED) * _ALIGNED
@@ -255,14 +263,14 @@ def _apart(data: bytes, found: dict[str, tuple[int, ...]]) -> tuple[bytes, tuple
 
 
 class _Remembered(Generic[Key, Value]):
-    """Cache of answers. The last key is usually asked for again, and comparing is cheaper than hashing."""
+    """Cache whose last key is compared first: it is usually asked for again, and comparing is cheaper than hashing."""
 
     def __init__(self) -> None:
         self._answers: dict[Key, Value] = {}
         self._last: tuple[Key, Value] | None = None
 
     def get(self, key: Key) -> Value | None:
-        """Return the answer; None: not known."""
+        """Return the value of a key; None: not known."""
         if self._last is None or self._last[0] != key:
             if key not in self._answers:
                 return None
@@ -270,7 +278,7 @@ class _Remembered(Generic[Key, Value]):
         return self._last[1]
 
     def put(self, key: Key, value: Value) -> Value:
-        """Remember an answer, and return it."""
+        """Store the value of a key, and return the value."""
         if len(self._answers) >= _MOST_REMEMBERED:
             self._answers.clear()
         self._answers[key] = value

@@ -1,4 +1,4 @@
-"""HDF5 file of one rank: what it says about its process, and its tables, which are read by ranges of rows."""
+"""HDF5 file of one rank: attributes of its process, and tables, which are read by ranges of rows."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from tracelib import schema
 from tracelib.schema.groups import is_progression, ranks_of
 
 PREDICTED = "replay"
-"""`boot_id` in a run that was predicted: its times come from no clock."""
+"""`boot_id` of a predicted run, whose times come from no clock."""
 
 _LAST_THREAD = np.iinfo(schema.CALL["thread"]).max
 
 _WORLD = 1
-"""Row of MPI_COMM_WORLD in `communicators`."""
+"""Row of MPI_COMM_WORLD in the table `communicators`."""
 
 _LONGEST_OVERHEAD = 1 << 40
-"""Limit in ticks or ns (minutes). The tracer never takes that long between two calls."""
+"""Bound of the overhead attributes, in ticks or ns (minutes). The tracer takes less time between two calls."""
 
 _STATES = frozenset(schema.ProcessState)
 
@@ -48,7 +48,7 @@ _EMPTY = {name: np.zeros(0, dtype) for name, dtype in schema.DIRECT.items()}
 _READ_LATER = (*schema.BUFFERED, *schema.SOURCES)
 
 Place = str | os.PathLike[str]
-"""Path, which error messages write as `Path` does."""
+"""Path of a file."""
 
 _files = OpenFiles()
 _descriptors = KeptOpen(OPEN_FILES, Descriptor)
@@ -57,9 +57,9 @@ _places_of_groups = KeptOpen(OPEN_FILES, groups_of_ranks)
 
 @dataclass
 class RankFile:
-    """Readable rank file, or a rank's group of a packed run.
+    """Open rank file, or a rank's group in a packed run.
 
-    Attributes and small tables are in memory. The buffered tables are read by `read`.
+    Attributes and small tables are in memory. The large tables are read by `read`.
     """
 
     place: str
@@ -68,8 +68,8 @@ class RankFile:
     size: int
     attributes: dict[str, int | str]
     procedures: tuple[str, ...]
-    lengths: dict[str, int]  # rows of each table
-    chunks: Mapping[str, Chunks]  # of the tables that are read later, if they need no HDF5
+    lengths: dict[str, int]  # number of rows of each table
+    chunks: Mapping[str, Chunks]  # places of the large tables that need no HDF5
     blocks: np.ndarray
     clock: np.ndarray
     sync: np.ndarray
@@ -91,13 +91,12 @@ class RankFile:
     def read(self, table: str, first: int, last: int, into: np.ndarray | None = None) -> np.ndarray:
         """Return rows [first, last) of a table.
 
-        Without `into`, the rows must not be changed: small tables come from memory.
-
         Args:
             table: Name of the table.
             first: First row.
             last: Behind the last row.
-            into: Array of that length for the rows; None: a new array.
+            into: Array for the rows, of the right length. None: the result must not be changed, as small tables come
+                from memory.
 
         Raises:
             TracelibError: The file is damaged.
@@ -118,18 +117,18 @@ class RankFile:
             raise unreadable(self.place, error) from error
 
     def known_ends(self, table: str) -> np.ndarray | None:
-        """Return the first and the last row of a table that is not empty; None: not known without reading."""
+        """Return the first and the last row of a table that is not empty. None: they must be read."""
         chunks = self.chunks.get(table)
         return chunks.ends if chunks else None
 
     def _end(self, table: str, row: int) -> np.ndarray | None:
-        """Return the first or the last row of a table; None: it is not in memory, or `row` is another row."""
+        """Return row `row` if it is the first or the last row and in memory; otherwise None."""
         if (chunks := self.chunks.get(table)) is None or chunks.ends is None:
             return None
         return chunks.ends[:1] if not row else chunks.ends[1:] if row == self.lengths[table] - 1 else None
 
     def sample(self, table: str, first: int, last: int, step: int) -> np.ndarray:
-        """Return every step-th row of [first, last). Raises TracelibError if the file is damaged."""
+        """Return every step-th row of rows [first, last) of a table. Raises TracelibError if the file is damaged."""
         try:
             if table in self.chunks:
                 return self.chunks[table].read(_descriptors.get(self.place), first, last, step)
@@ -145,45 +144,48 @@ class RankFile:
         return stored
 
     def ranks_of(self, said: int, size: int) -> range | np.ndarray:
-        """Return the world ranks of a group of `size`, for which a row of `communicators` says `said`.
+        """Return the world ranks of a group of `size` ranks.
 
-        A progression gives a range, another group its part of `members`.
+        Args:
+            said: Value of `members` (or `remote`) in `communicators`: a progression, or the first row in the table
+                `members`.
+            size: Number of ranks of the group.
         """
         return ranks_of(said, size, self.size) if is_progression(said) else self.members[said : said + size]
 
     def close(self) -> None:
-        """Close what is open of the file."""
+        """Close all handles of the file."""
         close_file(self.place)
 
 
 def close_file(place: str) -> None:
-    """Close what is open of a file, because the file is about to be replaced, or has been."""
+    """Close all handles of a file, because the file will be replaced, or has been."""
     for kept in (_descriptors, _files, _places_of_groups, _shared_names):
         kept.drop(place)
 
 
 def unreadable(path: Place, error: Exception | str) -> TracelibError:
-    """Return the error for a file that HDF5 cannot read."""
+    """Make the error for a file that HDF5 cannot read."""
     reason = " ".join(str(error).split())
     hint = "it was cut off, or is not an HDF5 file; copy it again from where it was traced"
     return TracelibError(f"{Path(path)}: cannot be read ({reason})", hint)
 
 
 def foreign(path: Place, what: str) -> TracelibError:
-    """Return the error for an HDF5 file that holds something else."""
+    """Make the error for an HDF5 file that is no rank file. `what` is the reason."""
     return TracelibError(f"{Path(path)}: not a rank file of a trace ({what})", "give run.h5 or the folder run.ranks")
 
 
 def open_rank(path: Place, group: str = "/", sizes: ReadSizes = DEFAULT_SIZES) -> RankFile:
-    """Read the small parts of a rank file, and check that it is one.
+    """Open a rank file: check it, and read its attributes and small tables.
 
     Args:
         path: The file.
-        group: Group of the rank in a packed run, which has no empty tables.
+        group: Group of the rank in a packed run, which has no empty tables. "/": a file of its own.
         sizes: Amounts in which the tables are read.
 
     Raises:
-        TracelibError: It is no readable rank file; the message says why.
+        TracelibError: It is no readable rank file; the message has the reason.
     """
     place = os.fspath(path)
     if group == "/":
@@ -250,7 +252,7 @@ def _of_direct(path: str, group: str, found: Direct, sizes: ReadSizes) -> RankFi
 
 @lru_cache
 def _has_tables(shape: Shape, version: int, packed: bool) -> bool:
-    """True if all tables exist with the columns of this version. A packed run has no tables without rows."""
+    """Return True if all tables have the columns of this version. In a packed run empty tables are missing."""
     tables = [name for name in schema.TABLES if has_table(version, name) and not (packed and name not in shape.dtypes)]
     return all(shape.dtypes.get(name) == dtype_of(version, name) for name in tables)
 
@@ -351,7 +353,7 @@ def _whole(name: str, table: Table | None) -> np.ndarray:
 
 
 def _table(path: str, file: OpenGroup, name: str, version: int, packed: bool) -> Table | None:
-    """Open a table and check its columns; None: it has no rows, and a packed run leaves it out."""
+    """Open a table and check its columns. None: a packed run has left it out, as it is empty."""
     table = file.table(name)
     if table is not None or not packed:
         _check_dtype(path, name, version, None if table is None else table.dtype)
@@ -359,7 +361,7 @@ def _table(path: str, file: OpenGroup, name: str, version: int, packed: bool) ->
 
 
 def _check_dtype(path: str, name: str, version: int, found: np.dtype | None) -> None:
-    """Raise TracelibError if a table is not as this version has it; None: there is no such table."""
+    """Raise TracelibError if a table does not have the columns of this version. `found`: None if there is no table."""
     if found is None:
         raise foreign(path, f"no table {name}")
     if found != dtype_of(version, name):

@@ -1,6 +1,6 @@
-"""Small parts of the rank files that one process of a team has opened, in the form in which the others get them.
+"""Small parts of rank files, in the form in which the processes of a team exchange them.
 
-The other processes then have the same `RankFile`s without opening the files, which would take ten times as long.
+Processes then have the `RankFile`s of all ranks without opening all files, which would take ten times as long.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Value = int | str
 
 @dataclass(frozen=True)
 class ChunkColumns:
-    """Places of the rows of one table in some files."""
+    """Places of the chunks of one table in several files, as arrays. For a file without chunks see `rows`."""
 
     table: str
-    rows: list[int]  # rows of a chunk, by file; 0: HDF5 reads the table, or it has no rows
-    at: np.ndarray  # byte offsets of all chunks
+    rows: list[int]  # by file: rows of a chunk; 0: HDF5 reads the table, or it has no rows
+    at: np.ndarray  # byte offsets of all chunks of all files
     counts: np.ndarray  # number of chunks of each file
-    ends: np.ndarray  # first and last rows
+    ends: np.ndarray  # first and last rows of the files, where known
     known: np.ndarray  # by file: 2 if the first and last row are known, else 0
-    deflated: np.ndarray  # bytes of all deflated chunks
+    deflated: np.ndarray  # number of bytes of all deflated chunks
     packed: np.ndarray  # number of deflated chunks of each file
 
     @classmethod
     def of(cls, table: str, files: Sequence[RankFile]) -> ChunkColumns:
-        """Collect the places of a table in some files."""
+        """Collect the places of a table's chunks in some files."""
         found = [file.chunks.get(table) for file in files]
         at = [one.at if one else _NOWHERE for one in found]
         ends = [one.ends if one and one.ends is not None else np.zeros(0, schema.TABLES[table]) for one in found]
@@ -48,7 +48,7 @@ class ChunkColumns:
         return cls(table, rows, *places, *_joined(schema.TABLES[table], ends), *sizes)
 
     def of_file(self, k: int) -> Chunks:
-        """Return the chunks of file number k, which must have some."""
+        """Return the chunks of the file with index k, which must have some."""
         (at, its_ends, its_bytes), count = self._firsts[:, k].tolist(), int(self.counts[k])
         known = self.ends[its_ends : its_ends + 2] if self.known[k] else None
         deflated = self.deflated[its_bytes : its_bytes + count] if self.packed[k] else None
@@ -61,7 +61,7 @@ class ChunkColumns:
 
 
 class SentChunks(Mapping[str, Chunks]):
-    """Chunks of a file that another process has opened (`RankFile.chunks`), unpacked when they are first asked for."""
+    """Chunks of a file that another process has opened (`RankFile.chunks`). They are unpacked at their first use."""
 
     def __init__(self, columns: Sequence[ChunkColumns], k: int) -> None:
         self._columns, self._k = columns, k
@@ -85,10 +85,13 @@ class SentChunks(Mapping[str, Chunks]):
 
 @dataclass(frozen=True)
 class Heads:
-    """Small parts of several rank files, by column: sent and unpacked much faster than objects."""
+    """Attributes, small tables and places of chunks of several rank files, as columns.
+
+    Columns are sent and unpacked much faster than objects.
+    """
 
     attributes: dict[str, list[Value]]  # by name: the values of all files
-    texts: list[str]  # values of text attributes are indices in this list: most files say the same
+    texts: list[str]  # values of text attributes are indices in this list: most files have the same
     procedures: list[tuple[str, ...]]
     which: list[int]  # by file: index in `procedures`
     lengths: np.ndarray  # (files, tables of the schema)
@@ -98,7 +101,7 @@ class Heads:
 
     @classmethod
     def of(cls, files: Sequence[RankFile]) -> Heads:
-        """Collect the small parts of some files."""
+        """Collect the small parts of some open files."""
         texts: dict[str, int] = {}
         procedures: dict[tuple[str, ...], int] = {}
         attributes: dict[str, list[Value]] = {
@@ -116,7 +119,12 @@ class Heads:
         )  # fmt: skip
 
     def files(self, places: Sequence[tuple[str, str]], sizes: ReadSizes = DEFAULT_SIZES) -> list[RankFile]:
-        """Make the same files in another process. `places`: path of each rank's file, and its group in the file."""
+        """Make the `RankFile`s in another process.
+
+        Args:
+            places: For each rank of the run, the path of its file and its group in the file.
+            sizes: Amounts in which the tables are read.
+        """
         names = (*schema.INTEGER_ATTRIBUTES, *schema.TEXT_ATTRIBUTES)
         columns: list[Sequence[Value]] = [self.attributes[name] for name in schema.INTEGER_ATTRIBUTES]
         columns += [[self.texts[int(number)] for number in self.attributes[name]] for name in schema.TEXT_ATTRIBUTES]

@@ -1,7 +1,7 @@
-"""Time limit for HDF5 on damaged files: it may search a file endlessly, and no exception interrupts its calls.
+"""Time limit for HDF5 on damaged files: HDF5 may search a file endlessly, and no exception interrupts it.
 
-Only the command line has limits, because they end the process. Programs that import this package keep their timers and
-signals.
+Only the command line has limits, because a limit ends the process. Programs that import this package keep their timers
+and signals.
 """
 
 from __future__ import annotations
@@ -16,17 +16,24 @@ from analyzer import signal_handling
 from analyzer._kernels import ffi, lib
 
 LIMIT_S = 10.0
-"""Processor time in seconds to open a file and read its small tables.
+"""Limit of processor time in seconds to open a file and read its small tables.
 
 That takes milliseconds for one file, and a second for many ranks.
 """
 ROWS_A_SECOND = 100_000
-"""Number of rows for which one second is added. Even the slowest compressed rows are read ten times as fast."""
+"""Number of rows for which the limit grows by one second. The slowest compressed rows are read ten times as fast."""
 
 
 @contextmanager
 def limited(path: str | os.PathLike[str], rows: int = 0) -> Iterator[None]:
-    """Limit the time in which HDF5 reads `rows` rows of a file. At the limit, the process prints an error and ends."""
+    """Limit the processor time of the block, in which HDF5 reads a file.
+
+    At the limit the process prints an error and ends.
+
+    Args:
+        path: The file.
+        rows: Number of rows that are read.
+    """
     if not signal_handling.ends_alone():
         yield
         return
@@ -43,6 +50,6 @@ def limited(path: str | os.PathLike[str], rows: int = 0) -> Iterator[None]:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[h5py.File]:
-    """Open an HDF5 file that is small, or of which little is read."""
+    """Open an HDF5 file with a time limit for the block. The file must be small, or little of it be read."""
     with limited(path), h5py.File(path, "r", locking=False) as file:
         yield file

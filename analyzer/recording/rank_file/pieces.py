@@ -16,7 +16,7 @@ from tracelib.schema import BLOCK_DROPPED
 from tracelib.schema.spool import ThreadSpool
 
 POSITION = {table: position for position, table in enumerate(schema.BUFFERED)}
-"""Column of each table in `blocks`."""
+"""Index of each table in the columns `first` and `count` of the table `blocks`."""
 
 
 def _request_key(rows: np.ndarray) -> np.ndarray:
@@ -32,14 +32,15 @@ KEY: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "accesses": lambda rows: rows["enter"],
     "summaries": lambda rows: rows["enter"],
 }
-"""Functions that give the ticks by which the rows of one thread are in order, by table."""
+"""Function for each table that returns the keys of rows: the ticks by which the rows of a thread are in order."""
 
 
 @dataclass(slots=True)
 class Piece:
-    """Consecutive rows of one thread: in the file from row `first` on, or in memory (`rows`).
+    """Consecutive rows of one thread, either in the file or in memory.
 
-    Rows in memory are the rows of `spool` from number `skipped` on.
+    In the file they are `count` rows from row `first` on. In memory they are `rows`, which are the rows of `spool` from
+    number `skipped` on.
     """
 
     thread: int
@@ -50,7 +51,7 @@ class Piece:
     skipped: int = 0
 
     def without_first(self, n: int) -> Piece:
-        """Return the piece without its first n rows."""
+        """Return a piece of the rows after the first n."""
         rows = None if self.rows is None else self.rows[n:]
         return Piece(self.thread, self.first + n, self.count - n, rows, self.spool, self.skipped + n)
 
@@ -58,8 +59,8 @@ class Piece:
 def pieces_of(file: RankFile, table: str, pending: Sequence[ThreadSpool], *, join: bool = False) -> list[Piece]:
     """Return the pieces of a table in order of the file: blocks, rows that no block names, and rows of spools.
 
-    Blocks whose rows were dropped give no piece. A spool that was being flushed holds the rows that belong at its base,
-    whether or not they reached the file, so the rows of the file at that place are not used.
+    Blocks whose rows were dropped give no piece. A spool that was being flushed has the rows that belong at its base,
+    whether or not they reached the file. So the file's rows at that place are not used.
 
     Args:
         file: The file of a rank.
@@ -88,7 +89,7 @@ def pieces_of(file: RankFile, table: str, pending: Sequence[ThreadSpool], *, joi
 
 
 def _outside(piece: Piece, other: Piece) -> list[Piece]:
-    """Return the parts of a piece of the file that lie before and after another piece."""
+    """Return what is left of a piece in the file without the rows of another piece: the rows before and after it."""
     if piece.rows is not None:
         return [piece]
     begin, end = piece.first, piece.first + piece.count
@@ -118,7 +119,7 @@ def _unnamed(file: RankFile, table: str, first: int, length: int) -> list[Piece]
 
 
 def joined_pieces(pieces: list[Piece]) -> list[Piece]:
-    """Join neighbouring pieces of one thread in the file."""
+    """Join neighbouring pieces of the same thread in the file."""
     if len(pieces) < 2:
         return pieces
     joined: list[Piece] = []
@@ -133,7 +134,7 @@ def joined_pieces(pieces: list[Piece]) -> list[Piece]:
 
 
 def gaps_of(blocks: np.ndarray, thread: int) -> list[int]:
-    """Return the numbers of rows of events that come before each dropped block of a thread."""
+    """Return for each dropped block of a thread the number of its event rows before that block."""
     dropped = (blocks["flags"] & BLOCK_DROPPED) != 0
     if not dropped.any():
         return []

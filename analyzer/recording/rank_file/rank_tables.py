@@ -1,4 +1,4 @@
-"""Tables of all threads of a rank, from the pieces in its file and from the spools that it left behind."""
+"""Tables of all threads of a rank, from the pieces in its file and from the spools that it left."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from tracelib.schema import BLOCK_DROPPED
 from tracelib.schema.spool import ThreadSpool
 
 _ONE_BLOCK = Struct(f"<{len(POSITION)}Q{len(POSITION)}I3I")
-"""Layout of a row of `blocks`: first row and number of rows by table, then thread, flags and set of counters."""
+"""Layout of a row of `blocks`: first row of each table, number of rows of each, then thread, flags and counter set."""
 
 _NO_TABLES = {table: ThreadTable(None, table, ()) for table in KEY}
 """Tables of a thread that has no rows."""
 
 
 def thread_tables(file: RankFile, pending: Sequence[ThreadSpool]) -> dict[int, dict[str, ThreadTable]]:
-    """Return the tables of each thread of a rank; thread 0 is always there."""
+    """Return the tables of a rank by number of the thread, then by name. Thread 0 is always there.
+
+    Args:
+        file: File of the rank.
+        pending: Spools whose rows may not be in the file.
+    """
     threads: dict[int, dict[str, ThreadTable]] = {0: dict(_NO_TABLES)}
     if not pending and (thread := _only_thread(file)) is not None:
         mine = threads.setdefault(thread, dict(_NO_TABLES))
@@ -40,7 +45,7 @@ def thread_tables(file: RankFile, pending: Sequence[ThreadSpool]) -> dict[int, d
 
 
 def _only_thread(file: RankFile) -> int | None:
-    """Return the thread whose only block has all rows of a file, as in files with few rows; None: not known."""
+    """Return the thread that wrote all rows of a file in its only block, as in files with few rows; None: not known."""
     if len(file.blocks) != 1:
         return None
     numbers = _ONE_BLOCK.unpack(file.blocks.tobytes())

@@ -1,4 +1,4 @@
-"""Ranges of rows that tables keep for their next reader: how much memory they take together."""
+"""Limit of the memory that tables use for the rows that they read last."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Protocol
 
 
 class Forgetful(Protocol):
-    """Holder of a range of rows in memory."""
+    """Object that keeps a range of rows in memory."""
 
     def forget(self) -> None:
-        """Drop the range."""
+        """Drop the rows from memory."""
 
 
 class RecentRanges:
-    """Tables that were read last and keep their latest range.
+    """List of the tables that keep the rows of their latest read, and the number of bytes that they use together.
 
-    Together they keep a limited number of bytes, however many ranks there are.
+    The number of bytes is limited, however many ranks there are.
     """
 
     def __init__(self) -> None:
@@ -26,9 +26,9 @@ class RecentRanges:
         self._lock = RLock()  # nothing is waited for while it is held
 
     def keep(self, table: Forgetful, size: int, most: int) -> None:
-        """Note that a table has read a range of `size` bytes.
+        """Register that a table keeps rows of `size` bytes.
 
-        The tables that were read longest ago forget their ranges if the sum exceeds `most` bytes.
+        If the sum exceeds `most` bytes, the tables that were read longest ago forget their rows.
         """
         with self._lock:
             self._sum += size - self._bytes.pop(table, 0)
@@ -40,4 +40,4 @@ class RecentRanges:
 
 
 RECENT = RecentRanges()
-"""Recent ranges of all tables of the process."""
+"""The list of this process."""

@@ -1,4 +1,4 @@
-"""Stream of the rows of a table in order, a block at a time. Each row is read once."""
+"""Stream of the rows of a table in order, one block after the other. Each row is read once."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from tracelib.schema import BUFFERED
 
 
 class RowStream:
-    """Stream of rows [first, last): `rows` were read and not taken yet, `ahead` is the block after them.
+    """Stream of rows of a table, one block ahead.
 
-    `number` is the number of the first row of `ahead`. `limit` is its key (ticks; None: there are no more rows). A
-    caller who takes rows up to `limit` misses none.
+    rows: rows that were read, and not taken yet. ahead: the block after them. number: number of the first row of
+    `ahead`.
+    limit: key of that row in ticks; None: there are no more rows. All rows with smaller keys are in `rows`.
     """
 
     def __init__(self, table: ThreadTable, name: str, first: int, last: int) -> None:
+        """Read the first two blocks of rows [first, last). `name` is the name of the table."""
         self._table, self._dtype, self._key = table, BUFFERED[name], KEY[name]
         self.number, self._last, self._room = first, last, table.sizes.stream_room
         self.rows = self._read(0)
         self._load()
 
     def _read(self, room: int) -> np.ndarray:
-        """Return the next block, with room before it."""
+        """Read the next block into an array with `room` unused rows before it."""
         block = np.empty(room + min(self._table.sizes.stream_rows, self._last - self.number), self._dtype)
         self._table.fill(self.number, block[room:])
         self.number += len(block) - room
@@ -41,7 +43,7 @@ class RowStream:
         return self._key(self.rows[row : row + 1])[0]
 
     def advance(self) -> None:
-        """Append `ahead` to the rows, and read the next block; `ahead` must not be empty."""
+        """Append `ahead` to `rows`, and read the next block. `ahead` must not be empty."""
         rest = self.rows
         if len(rest) > self._room or self._block is None:
             self.rows = np.concatenate((rest, self.ahead))
@@ -52,7 +54,7 @@ class RowStream:
         self._load()
 
     def take(self, ticks: int | None) -> np.ndarray:
-        """Remove and return the rows whose key is less than `ticks`; None: all rows."""
+        """Remove the rows whose key is less than `ticks` from `rows`, and return them; None: all rows."""
         count = len(self.rows) if ticks is None else bisect_left(range(len(self.rows)), ticks, key=self._key_of)
         taken, self.rows = self.rows[:count], self.rows[count:]
         return taken

@@ -1,4 +1,7 @@
-"""Rows that a killed process recorded but did not write to its file: its spools, if they lie on this machine."""
+"""Rows that a killed process recorded but did not write to its file.
+
+They are in its spools, if these are on this machine.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,16 @@ _CALLS = list(schema.BUFFERED).index("calls")
 
 
 def inside(file: RankFile, pending: Sequence[ThreadSpool]) -> list[tuple[int, int, int, int]]:
-    """Return (row of `procedures`, ticks of entry, thread, path) of the call of each thread that died in a call.
+    """Return the calls in which threads died: (row of `procedures`, ticks of entry, thread, path) of each.
 
-    A call that already has a row is left out: the process died between the row and the return to the program.
+    A call that already has a row is left out: the process died between writing the row and returning to the program.
     """
     every = [tuple(row) for row in file.inside.tolist()] + [spool.inside for spool in pending if spool.inside]
     return [row for row in every if _last_exit(file, pending, thread=row[2]) <= row[1]]
 
 
 def _last_exit(file: RankFile, pending: Sequence[ThreadSpool], *, thread: int) -> int:
-    """Return the ticks of the exit of a thread's last recorded call; 0: there is none."""
+    """Return the ticks at which a thread's last recorded call ended; 0: there is none."""
     exits = [int(spool.rows["calls"]["exit"][-1]) for spool in pending if spool.thread == thread and _has_calls(spool)]
     blocks = file.blocks[(file.blocks["thread"] == thread) & (file.blocks["count"][:, _CALLS] > 0)][-1:]
     for block in blocks:
@@ -40,10 +43,10 @@ def _has_calls(spool: ThreadSpool) -> bool:
 
 
 class Unfinished:
-    """Unfinished calls of a process. They do not say what they would have done with other ranks.
+    """Calls of a process that had not ended when it died. Their partners and sizes are not known.
 
-    `rows` are read like the rows of a buffer that was never written. Until `end` is called, each call ends as it
-    begins.
+    `rows` are read like the rows of a buffer that was never written. Until `end` is called, each call ends at its
+    entry.
     """
 
     def __init__(self, file: RankFile, pending: Sequence[ThreadSpool]) -> None:
@@ -64,16 +67,16 @@ class Unfinished:
         return len(self._calls)
 
     def entered(self, thread: int) -> int | None:
-        """Return the ticks at which a thread entered the call; None: the thread was in no call."""
+        """Return the ticks at which a thread entered its unfinished call; None: it has none."""
         row = self._calls.get(thread)
         return None if row is None else int(row["enter"][0])
 
     def procedure(self, thread: int) -> int:
-        """Return the row of `procedures` of a thread's call; the thread must be in a call."""
+        """Return the row of `procedures` of a thread's unfinished call, which must exist."""
         return int(self._calls[thread]["call"][0])
 
     def end(self, thread: int, ticks: int) -> None:
-        """Set the end of a thread's call to `ticks`, if that is after its entry."""
+        """Set the end of a thread's unfinished call to `ticks`, but not before its entry."""
         row = self._calls[thread]
         row["exit"] = max(int(row["enter"][0]), ticks)
 
@@ -87,7 +90,7 @@ def _as_spool(call: np.ndarray, path: int) -> ThreadSpool:
 
 
 class Fate(Enum):
-    """Fate of a process: how far it came."""
+    """State that a process reached: how it ended, or that it is still running."""
 
     ENDED = "with MPI_Finalize, or in a run without MPI"
     EXITED = "without MPI_Finalize, by exit or MPI_Abort"
@@ -111,7 +114,7 @@ _FATES = {
 
 
 def fate(file: RankFile) -> Fate:
-    """Determine what became of the process that wrote the file, as far as it can be known."""
+    """Determine how the process that wrote the file ended, as far as it can be known."""
     state = file.attributes["state"]
     if state != _RECORDING:
         return _FATES[ProcessState(int(state))]
@@ -123,7 +126,12 @@ def fate(file: RankFile) -> Fate:
 
 
 def pending_rows(file: RankFile, found: Fate) -> tuple[list[ThreadSpool], list[Problem]]:
-    """Return the rows that are not in the file of a process that did not end in order, and problems to report."""
+    """Return the rows of a process that are only in its spools, and the problems to report.
+
+    Args:
+        file: File of a process that did not end in order; others have no such rows.
+        found: Fate of the process.
+    """
     a = file.attributes
     if a["state"] == _RECOVERED:
         return [], [Problem(file.rank, "was killed; its last calls were put into the file by tracelib recover")]
@@ -158,7 +166,10 @@ def _read(file: RankFile) -> list[ThreadSpool]:
 
 
 def _after_full_disk(file: RankFile) -> list[Problem]:
-    """Report calls that a process lost after the disk was full. A process that ended in order removed its spools."""
+    """Report the calls that a process lost after its disk was full.
+
+    A process that ended in order has no spools left.
+    """
     if not is_here(file.attributes) or is_alive(file.attributes):
         return []
     calls = sum(spool.calls for spool in _read(file))
@@ -167,7 +178,7 @@ def _after_full_disk(file: RankFile) -> list[Problem]:
 
 
 def _content(spools: Sequence[ThreadSpool]) -> str:
-    """Say in words how many calls were recovered, or events if there are only events, as without MPI."""
+    """Describe how many calls were recovered. Without calls, as in runs without MPI, describe the number of events."""
     counts = {table: sum(len(spool.rows[table]) for spool in spools) for table in ("calls", "events")}
     return f"{counts['calls']} calls" if counts["calls"] or not counts["events"] else f"{counts['events']} events"
 
@@ -175,7 +186,14 @@ def _content(spools: Sequence[ThreadSpool]) -> str:
 def died_inside(
     file: RankFile, pending: Sequence[ThreadSpool], ns: Callable[[int], int], chain: Callable[[int], str]
 ) -> list[Problem]:
-    """Report the calls in which the threads of a killed process died. `ns`: its clock; `chain`: its paths in words."""
+    """Report the calls in which the threads of a killed process died.
+
+    Args:
+        file: File of the process.
+        pending: Spools of the process.
+        ns: Converts ticks to ns.
+        chain: Returns a path of the file as text.
+    """
     if not len(file.inside) and not pending:
         return []
     problems = []

@@ -1,8 +1,8 @@
-"""HDF5 files that are kept open, and their tables, whose types are decoded once.
+"""HDF5 files that stay open, and their tables, whose types are decoded once.
 
 A run has thousands of ranks with a dozen tables each. h5py's own Files and Datasets make a numpy dtype of the stored
-type at each use, which costs more than to read a block. An open file takes half a megabyte and half a millisecond. So
-the chunks of a table know where they lie in the file: reading them needs no HDF5.
+type at each use, which takes longer than reading a block. An open file takes half a megabyte and half a millisecond.
+So the chunks of a table remember where they lie in the file: reading them needs no HDF5.
 """
 
 from __future__ import annotations
@@ -22,20 +22,26 @@ from analyzer.trace.read_sizes import DEFAULT_SIZES
 from tracelib.schema.sound import is_sound
 
 OPEN_FILES = 128
-"""Number of files that are kept open at a time: thousands of ranks must not reach the limit on descriptors."""
+"""Largest number of files that are open at a time, below the limit on descriptors."""
 
 Opened = TypeVar("Opened")
 
 
 class KeptOpen(Generic[Opened]):
-    """Cache of opened things by name, at most `most`. The oldest is dropped first, and closed with its last reference.
+    """Cache of opened objects by name. If it is full, the object that was used longest ago is dropped.
 
-    Threads share the cache without a lock, because a Trace that is deleted closes its files in any thread, at any
-    moment, also where h5py has a lock of its own. Each step is one operation of a dict. The worst case is that
-    something is opened twice, or kept although another thread has dropped it meanwhile.
+    A dropped object is closed with its last reference. Python threads share the cache without a lock, because a Trace
+    that is deleted closes its files in any thread at any moment, also while h5py holds its own lock. Each step is one
+    operation of a dict. In the worst case an object is opened twice, or stays although another thread has dropped it.
     """
 
     def __init__(self, most: int, opened: Callable[[str], Opened]) -> None:
+        """Start with an empty cache.
+
+        Args:
+            most: Largest number of objects.
+            opened: Function that opens the object with a name.
+        """
         self._most, self._opened = most, opened
         self._kept: dict[str, Opened] = {}
 
@@ -46,7 +52,12 @@ class KeptOpen(Generic[Opened]):
         return name in self._kept
 
     def get(self, name: str, most: int | None = None) -> Opened:
-        """Return what has this name, opened if necessary. It becomes the latest. `most`: another limit from now on."""
+        """Return the object with this name, opened if necessary. It becomes the latest.
+
+        Args:
+            name: Name of the object.
+            most: New largest number of objects. None: as before.
+        """
         if most is not None:
             self._most = most
         found = self._kept.pop(name, None)
@@ -59,15 +70,18 @@ class KeptOpen(Generic[Opened]):
         return found
 
     def drop(self, name: str) -> None:
-        """Forget what has this name."""
+        """Remove the object with this name, if it is in the cache."""
         self._kept.pop(name, None)
 
 
 DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)
-"""Exceptions that h5py raises where a file is damaged. The last two are for impossible names, types and values."""
+"""Exceptions that h5py raises for a damaged file.
+
+ValueError and TypeError are for impossible names, types and values.
+"""
 
 UNWRITTEN_BYTES = 1 << 24
-"""Largest number of bytes of a table that may be rows that were never written."""
+"""Largest number of bytes of a table whose rows may never have been written."""
 
 _DEFLATED = (h5z.FILTER_SHUFFLE, h5z.FILTER_DEFLATE)
 """Filters of chunks that can be read without HDF5."""
@@ -76,7 +90,7 @@ _dtypes: dict[bytes, np.dtype] = {}
 
 
 def _dtype(stored: h5t.TypeID) -> np.dtype:
-    """Return the numpy dtype of a type in a file; the same few types come in each file.
+    """Return the numpy dtype of an HDF5 type. Results are cached, since all files have the same few types.
 
     Raises TypeError if the type is damaged.
     """
@@ -89,13 +103,13 @@ def _dtype(stored: h5t.TypeID) -> np.dtype:
 
 
 def _filters(layout: h5p.PropDCID, row_bytes: int) -> tuple[int, ...]:
-    """Return the filters of chunks in order. A shuffle that is not of whole rows counts as another filter (-1)."""
+    """Return the filters of chunks in order. -1 stands for a shuffle that is not of whole rows."""
     found = [layout.get_filter(number) for number in range(layout.get_nfilters())]
     return tuple(-1 if code == h5z.FILTER_SHUFFLE and said != (row_bytes,) else code for code, _, said, _ in found)
 
 
 class Table:
-    """Dataset of one dimension in an open file."""
+    """Table of an open HDF5 file: a dataset of one dimension."""
 
     def __init__(self, dataset: h5d.DatasetID) -> None:
         self._dataset, self._type = dataset, dataset.get_type()
@@ -107,13 +121,13 @@ class Table:
     def rows(
         self, first: int = 0, last: int | None = None, step: int = 1, into: np.ndarray | None = None
     ) -> np.ndarray:
-        """Read every step-th row of [first, last). A dataset without rows gives none.
+        """Read every step-th row of [first, last).
 
         Args:
             first: First row.
             last: Behind the last row; None: all.
             step: Distance of rows.
-            into: Array of that length for the rows; None: a new array.
+            into: Array for the rows, of the right length; None: a new array.
         """
         stop = len(self) if last is None else min(last, len(self))
         count = max(-(-(stop - first) // step), 0)
@@ -126,11 +140,11 @@ class Table:
 
     @property
     def is_deflated(self) -> bool:
-        """True if the chunks are shuffled and deflated."""
+        """True if the chunks are shuffled and deflated, and nothing else."""
         return _filters(self._dataset.get_create_plist(), self.dtype.itemsize) == _DEFLATED
 
     def chunks(self) -> Chunks | None:
-        """Return where the rows lie in the file; None: only HDF5 can tell (in the header, or with other filters)."""
+        """Return where the rows lie in the file. None: only HDF5 can read them (rows in the header, other filters)."""
         layout, file = self._dataset.get_create_plist(), h5i.get_file_id(self._dataset)
         if not len(self) or file.get_create_plist().get_userblock():
             return None
@@ -146,7 +160,10 @@ class Table:
         return None
 
     def _chunks(self, rows: int, file_bytes: int, *, deflated: bool) -> Chunks | None:
-        """Return chunks of `rows` rows each; None: a chunk is missing, or not filtered as the others are."""
+        """Return the places of chunks of `rows` rows each.
+
+        None: a chunk is missing, or has other filters than the others.
+        """
         at, size = np.full((2, -(-len(self) // rows)), -1, np.int64)
 
         def note(chunk: h5d.StoreInfo) -> None:
@@ -159,7 +176,7 @@ class Table:
         return Chunks(self.dtype, rows, at, None, size if deflated else None) if (at >= 0).all() else None
 
     def could_be_in(self, file_bytes: int) -> bool:
-        """True if a file of this size has room for the rows."""
+        """Return True if a file of this size has room for the rows of this table."""
         row_bytes = len(self) * self.dtype.itemsize
         if could_be_in(file_bytes, row_bytes, packed=False):
             return True
@@ -167,17 +184,25 @@ class Table:
 
 
 def could_be_in(file_bytes: int, row_bytes: int, *, packed: bool = True) -> bool:
-    """True if a file of this size has room for `row_bytes` bytes of rows.
+    """Return True if a file has room for the rows of a table.
 
-    Rows that were never written take no room. Compressed rows take at least 1/1032 of their bytes.
+    Rows that were never written take no room. Compressed rows take at least 1/1032 of their size. Source: RFC 1951.
 
-    Source: RFC 1951.
+    Args:
+        file_bytes: Size of the file.
+        row_bytes: Size of all rows, uncompressed.
+        packed: The rows may be compressed.
     """
     return row_bytes <= file_bytes * (1032 if packed else 1) + UNWRITTEN_BYTES
 
 
 def whole_number(attributes: Any, name: str) -> int:
-    """Return an attribute of a file. Raises KeyError if it is not there, TypeError if it is no whole number."""
+    """Return an attribute of a file that must be a whole number.
+
+    Raises:
+        KeyError: There is no such attribute.
+        TypeError: It is no whole number.
+    """
     value = np.asarray(attributes[name])
     if value.shape != () or value.dtype.kind not in "iu":
         raise TypeError(f"attribute {name} is not a whole number")
@@ -185,7 +210,12 @@ def whole_number(attributes: Any, name: str) -> int:
 
 
 def rows_of(group: h5py.Group, name: str, columns: np.dtype) -> np.ndarray:
-    """Return all rows of a table.
+    """Return all rows of a table after checks.
+
+    Args:
+        group: Group of the table.
+        name: Name of the table.
+        columns: Columns that the table must have.
 
     Raises:
         KeyError: There is no such table.
@@ -204,13 +234,13 @@ def rows_of(group: h5py.Group, name: str, columns: np.dtype) -> np.ndarray:
 
 
 def _is_like(found: np.dtype, wanted: np.dtype) -> bool:
-    """True if values of one type can be used as values of the other."""
+    """Return True if values of one dtype can be used as values of the other."""
     kinds = "iuf" if wanted.kind in "iuf" else "SUO" if wanted.kind in "SUO" else wanted.kind
     return found.kind in kinds and found.shape == wanted.shape
 
 
 def procedure_names(table: Table) -> tuple[str, ...]:
-    """Return the rows of a table `procedures` as text; usually all ranks have the same."""
+    """Return the names in a table `procedures`. Usually all ranks have the same, which are then decoded once."""
     rows = table.rows()
     return _names(rows.tobytes(), rows.itemsize) if rows.dtype.kind == "S" else tuple(map(text_of, rows))
 
@@ -222,13 +252,13 @@ def _names(rows: bytes, length: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def text_of(value: bytes | str) -> str:
-    """Decode a fixed-length string of the file."""
+    """Decode a fixed-length string of the file, up to its first zero byte."""
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     return text.split("\0", 1)[0]
 
 
 class OpenGroup:
-    """Group of an open file. Raises one of DAMAGED where the group is damaged."""
+    """Group of an open HDF5 file. Methods raise an error of DAMAGED if the group is damaged."""
 
     def __init__(self, file: h5f.FileID, name: str) -> None:
         self._id = h5o.open(file, name.encode())
@@ -239,7 +269,7 @@ class OpenGroup:
         self._id.links.iterate(self._names.add)  # to ask HDF5 for a missing name takes 50 us
 
     def table(self, name: str) -> Table | None:
-        """Return a table, which is then remembered; None: there is no table of that name."""
+        """Return a table, which stays open; None: there is no table of that name."""
         if name not in self._tables:
             if name.encode() not in self._names:
                 return None
@@ -253,7 +283,7 @@ class OpenGroup:
         return self._tables[name]
 
     def attributes(self) -> dict[str, Any]:
-        """Return all attributes: numpy scalars and arrays, str where the length varies."""
+        """Return all attributes by name: numpy scalars and arrays, str for strings of variable length."""
         found: dict[str, Any] = {}
         names: list[bytes] = []
         h5a.iterate(self._id, names.append)  # by its number, each attribute would be searched among all
@@ -270,7 +300,7 @@ class OpenGroup:
 
 
 class OpenFile:
-    """Open HDF5 file with its groups."""
+    """Open HDF5 file with its opened groups."""
 
     def __init__(self, path: str, access: h5p.PropFAID) -> None:
         file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, access)
@@ -278,7 +308,7 @@ class OpenFile:
 
 
 class OpenFiles(KeptOpen[OpenFile]):
-    """Open HDF5 files. A file is closed by dropping it.
+    """Cache of open HDF5 files. A file is closed by dropping it.
 
     `h5f.FileID.close` would search all open objects of all files.
     """
@@ -291,5 +321,5 @@ class OpenFiles(KeptOpen[OpenFile]):
         super().__init__(OPEN_FILES, lambda path: OpenFile(path, access))
 
     def group(self, path: str, name: str, most: int = DEFAULT_SIZES.open_groups) -> OpenGroup:
-        """Return a group of a file, of which at most `most` groups stay open."""
+        """Return a group of a file. At most `most` groups of the file stay open."""
         return self.get(path).groups.get(name, most)

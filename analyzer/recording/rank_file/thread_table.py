@@ -1,4 +1,4 @@
-"""Table of one thread: finds the rows of a window of time by a sparse index of their ticks, and reads them."""
+"""Table of one thread: reads the rows of a window of time, which it finds with a sparse index of their ticks."""
 
 from __future__ import annotations
 
@@ -23,30 +23,33 @@ _NO_POSITIONS, _NO_KEYS = np.zeros(0, np.int64), np.zeros(0, np.uint64)
 _NO_ROWS = {table: np.zeros(0, dtype) for table, dtype in schema.BUFFERED.items()}
 
 _IN_ENDS = 2
-"""Number of rows. A table with at most this number of rows is known by its first and its last row."""
+"""Number of rows up to which the first and the last row are the whole table."""
 _MOST_FOUND = 64
 """Number of search results that a table remembers."""
 GAP = 1
-"""`flags` of an event that switches recording off or on where rows were dropped."""
+"""Value of `flags` for an event that switches recording off or on where rows were dropped."""
 
 
 class Watcher(Protocol):
-    """Callback that checks rows when they are read."""
+    """Callback that checks rows when they are read, and raises an error for impossible rows."""
 
     def ends(self, rows: np.ndarray, count: int) -> None:
         """Check the first and the last row of a table that has `count` rows."""
 
     def __call__(self, rows: np.ndarray, first: int) -> None:
-        """Check consecutive rows; `first` is the number of the first of them."""
+        """Check consecutive rows. `first` is the number of the first of these rows in the table."""
 
     @property
     def stamps(self) -> tuple[int, int, int]:
-        """Return the first and the last possible tick, and by how many ticks a row may go backwards without a fault."""
+        """Return the first and the last possible tick, and the ticks by which a row may lie before its predecessor."""
         ...
 
 
 class StoredRows(NamedTuple):
-    """Place of a thread's rows in a table of a file, where the rows lie one after the other as they were recorded."""
+    """Place of a thread's rows in a file that holds them one after the other as they were recorded.
+
+    path: the file. chunks: the table. first: row of the thread's first row.
+    """
 
     path: str
     chunks: Chunks
@@ -57,12 +60,20 @@ class StoredRows(NamedTuple):
 class ThreadTable:
     """Rows of one table that one thread wrote, numbered from 0 in order of time.
 
-    `gaps`: numbers of the rows before which other rows were dropped. Only events have gaps. At a gap, the flush that
-    ended the kept rows is read as recording switched off, and the flush that began the next kept rows as recording
-    switched on, because rows were dropped between them.
+    Rows have keys, which are ticks (`KEY`).
     """
 
     def __init__(self, file: RankFile | None, table: str, pieces: Sequence[Piece], gaps: Sequence[int] = ()) -> None:
+        """Make the table from its pieces.
+
+        Args:
+            file: File of the rank. None: all rows are in memory.
+            table: Name of the table.
+            pieces: Where the rows lie, in order.
+            gaps: Numbers of the rows before which other rows were dropped; only for events. At a gap, the flush that
+                ended the rows before is read as recording switched off, and the flush that began the rows after it as
+                recording switched on.
+        """
         self._file, self._table, self._pieces = file, table, pieces
         self.sizes = DEFAULT_SIZES if file is None else file.sizes
         self._gaps = sorted(set(gaps)) if gaps else []
@@ -80,7 +91,7 @@ class ThreadTable:
 
     @cached_property
     def sampled(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return every `index_rows`-th row of each piece, and the last row, as (row numbers, keys)."""
+        """Numbers and keys of every `index_rows`-th row of each piece, and of the last row."""
         if not len(self):
             return _NO_POSITIONS, _NO_KEYS
         step = self.sizes.index_rows
@@ -96,9 +107,10 @@ class ThreadTable:
         )
 
     def sampled_finely(self, samples: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (row numbers, keys) as `sampled`; in a short table sample at most `samples` rows, evenly.
+        """Return numbers and keys of sampled rows, as `sampled`.
 
-        All rows of a short table are read for this. Long tables give `sampled`.
+        In a short table sample at most `samples` rows, evenly.
+        A short table (at most `index_rows` rows) is read completely for this. A long table gives `sampled`.
         """
         if self._length <= _IN_ENDS or self._length > self.sizes.index_rows:
             return self.sampled
@@ -126,7 +138,7 @@ class ThreadTable:
         return rows, self._key(rows).tolist()
 
     def _known_ends(self) -> np.ndarray | None:
-        """Return the first and the last row if the file knows them without reading the table, else None."""
+        """Return the first and the last row if the file has them in memory; None: they must be read."""
         first, last, file = self._pieces[0], self._pieces[-1], self._file
         if file is None or first.rows is not None or last.rows is not None or self._gaps:
             return None
@@ -134,7 +146,10 @@ class ThreadTable:
         return file.known_ends(self._table) if whole else None
 
     def read(self, first: int, last: int) -> np.ndarray:
-        """Return rows [first, last), cut to the rows that exist. The latest range is kept for its next reader."""
+        """Return rows [first, last), limited to the rows that exist.
+
+        The latest result is kept, as it is often needed again.
+        """
         first, last = max(first, 0), min(last, len(self))
         if self._length <= _IN_ENDS and not self._gaps and not len(self._left_out):
             return self._ends[0][first:last] if last > first else _NO_ROWS[self._table]
@@ -146,13 +161,13 @@ class ThreadTable:
         return recent[2]
 
     def leave_out(self, numbers: np.ndarray) -> None:
-        """Treat the rows with these numbers as having no communicator and no partner, from now on."""
+        """Let the rows with these numbers be read without communicator and partner from now on."""
         if len(numbers):
             self._left_out = np.union1d(self._left_out, numbers)
             self.forget()
 
     def _without_partner(self, rows: np.ndarray, first: int) -> np.ndarray:
-        """Remove communicator and peer from the rows that are left out; `first` is the number of the first row."""
+        """Remove communicator and peer from the rows that are left out. `first` is the number of the first row."""
         low, high = np.searchsorted(self._left_out, [first, first + len(rows)])
         if low < high:
             numbers = self._left_out[low:high] - first
@@ -160,10 +175,10 @@ class ThreadTable:
         return rows
 
     def watch(self, watch: Watcher, *, ends: bool) -> None:
-        """Pass all rows to `watch` when they are read, before anybody else sees them.
+        """Let `watch` check all rows when they are read, before anything else uses them.
 
         Args:
-            watch: Callback that may refuse rows.
+            watch: Callback that raises an error for impossible rows.
             ends: Check the first and the last row now. The table must not be empty then.
         """
         if ends:
@@ -172,7 +187,10 @@ class ThreadTable:
 
     @property
     def place(self) -> StoredRows | None:
-        """Place of all rows in the file; None: they are not in one place, or they are changed when they are read."""
+        """Place of all rows in the file.
+
+        None: they lie in several places or in memory, or they are changed when they are read.
+        """
         if len(self._pieces) != 1 or len(self._left_out) or self._gaps or self._file is None:
             return None
         piece, chunks = self._pieces[0], self._file.chunks.get(self._table)
@@ -181,7 +199,7 @@ class ThreadTable:
         return StoredRows(self._file.place, chunks, piece.first, self._watch.stamps if self._watch else _ANY_STAMPS)
 
     def forget(self) -> None:
-        """Drop the latest range from memory."""
+        """Drop the result of the latest `read` from memory."""
         self._recent = None
 
     def _load(self, first: int, last: int) -> np.ndarray:
@@ -206,7 +224,10 @@ class ThreadTable:
         return self._with_gaps(rows, last - len(rows)) if self._gaps else rows
 
     def fill(self, first: int, into: np.ndarray) -> None:
-        """Write rows from number `first` on into an array. Rows must exist for the whole array. Not for events."""
+        """Write rows into an array, from number `first` on. The table must have rows for the whole array.
+
+        Not for events.
+        """
         whole, number = into, first
         at = bisect_right(self._starts, first) - 1
         while len(into):
@@ -224,7 +245,10 @@ class ThreadTable:
             self._without_partner(whole, number)
 
     def _with_gaps(self, rows: np.ndarray, first: int) -> np.ndarray:
-        """Change the flushes at gaps into events of recording switched off (0) and on (1), in rows from `first` on."""
+        """Change the flushes at gaps into events of recording switched off (0) and on (1).
+
+        `first` is the number of the first of the rows.
+        """
         rows = rows.copy()
         for gap in self._gaps:
             for number, value in ((gap - 1, 0), (gap, 1)):
@@ -234,7 +258,10 @@ class ThreadTable:
         return rows
 
     def _sample_file(self, piece: Piece) -> np.ndarray:
-        """Return keys of every `index_rows`-th row, in bounded stretches: HDF5 keeps each chunk of a strided read."""
+        """Return the keys of every `index_rows`-th row of a piece.
+
+        Rows are read in bounded stretches, because HDF5 keeps each chunk of a strided read.
+        """
         assert self._file is not None
         step = self.sizes.index_rows
         end = piece.first + piece.count
@@ -243,17 +270,17 @@ class ThreadTable:
         return np.concatenate([self._key(rows) for rows in parts])
 
     def last(self) -> np.void:
-        """Return the last row."""
+        """Return the last row. The table must not be empty."""
         return self._ends[0][1]
 
     def reread(self) -> None:
-        """Forget what was read of rows in memory, because these rows have changed."""
+        """Forget what is known about rows in memory, because these rows have changed."""
         self.__dict__.pop("_ends", None)
         self.__dict__.pop("sampled", None)
         self.forget()
 
     def find(self, ticks: int) -> int:
-        """Return the number of rows whose key is less than `ticks`."""
+        """Return the number of rows with a key less than `ticks`. It is the number of the first row from `ticks` on."""
         if not self._length:
             return 0
         if ticks not in self._found:
@@ -263,9 +290,9 @@ class ThreadTable:
         return self._found[ticks]
 
     def expect(self, ticks: Sequence[int]) -> None:
-        """Prepare `find` for several ticks at once, so that each stretch of rows is read once.
+        """Look up several ticks at once for later calls of `find`, so that each stretch of rows is read once.
 
-        Nothing happens for more than _MOST_FOUND ticks, because only that number of results is remembered.
+        Nothing happens for more than _MOST_FOUND ticks, because `find` remembers only that number of results.
         """
         wanted = np.array([t for t in ticks if self._length and self.first_key < t <= self.last_key], np.uint64)
         if not len(wanted) or len(wanted) > _MOST_FOUND:
@@ -291,7 +318,8 @@ class ThreadTable:
     def beside(self, table: str, begin: int, end: int) -> np.ndarray:
         """Return the rows of another table that belong to the rows with begin <= key < end (ticks).
 
-        Row i of the other table belongs to row i of this table. Zeros where the other table has no row.
+        Row i of the other table, such as `call_paths`, belongs to row i of this table. If the other table has no such
+        row, the result is zero.
         """
         first, last = self.find(begin), self.find(end)
         found = np.zeros(last - first, schema.TABLES[table])
@@ -311,13 +339,13 @@ class ThreadTable:
         return found
 
     def window(self, begin: int, end: int, around: int = 0) -> np.ndarray:
-        """Return rows with begin <= key < end (ticks), and `around` more rows on both sides."""
+        """Return the rows with begin <= key < end (ticks), and `around` more rows on both sides."""
         if self._length and begin <= self.first_key and end > self.last_key:
             return self.read(0, self._length)
         return self.read(self.find(begin) - around, self.find(end) + around)
 
     def without_first(self, n: int) -> ThreadTable:
-        """Return the same table without its first n rows."""
+        """Return a table of the rows after the first n."""
         pieces = [
             p.without_first(skip)
             for p, start in zip(self._pieces, self._starts, strict=False)
@@ -326,7 +354,7 @@ class ThreadTable:
         return ThreadTable(self._file, self._table, pieces, [gap - n for gap in self._gaps if gap > n])
 
     def scan(self) -> Iterator[np.ndarray]:
-        """Yield all rows, at most `scan_rows` at a time."""
+        """Yield all rows in order, in blocks of at most `scan_rows` rows."""
         step = self.sizes.scan_rows
         for first in range(0, len(self), step):
             yield self._load(first, min(first + step, len(self)))

@@ -1,7 +1,7 @@
-"""Conversion of rank files of earlier versions of the format to the present version.
+"""Converts rank files of earlier versions of the format to the present version.
 
 Later versions added tables, columns and attributes, and changed none: what a file lacks is empty, or zero. Until
-version 4 all groups were rows of `members`, as groups that are no progressions are today.
+version 4 all groups were rows of `members`; today only groups that are no progressions are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NEW_ATTRIBUTES = {
     3: {"cpus"},
     4: {"abort_ticks", "abort_code", "abort_comm", "parent_size", "job"},
 }
-"""Attributes that each version added."""
+"""Attributes that each version of the format added."""
 
 _NEW_TABLES = {
     2: {"accesses", "summaries", "counts", "objects", "labels", "counters", "skipped"},
@@ -25,22 +25,22 @@ _NEW_TABLES = {
     7: {"samples"},
     8: {"tasks"},
 }
-"""Tables that each version added."""
+"""Tables that each version of the format added."""
 
 
 def has_table(version: int, table: str) -> bool:
-    """True if files of this version have the table."""
+    """Return True if files of this version of the format have the table."""
     return not any(version < since and table in tables for since, tables in _NEW_TABLES.items())
 
 
 @cache
 def lacks(version: int) -> set[str]:
-    """Return the attributes that files of this version do not have."""
+    """Return the names of the attributes that files of this version do not have."""
     return set().union(*(names for since, names in _NEW_ATTRIBUTES.items() if version < since))
 
 
 def dtype_of(version: int, table: str) -> np.dtype:
-    """Return the dtype of a table's rows in files of this version."""
+    """Return the dtype of a table's rows in files of this version of the format."""
     if version < 6 and table == "blocks":
         tables, columns = (4, ()) if version == 1 else (7, ("set",))
         named = [("first", "<u8", (tables,)), ("count", "<u4", (tables,))]
@@ -51,12 +51,12 @@ def dtype_of(version: int, table: str) -> np.dtype:
 
 
 def upgraded(table: str, rows: np.ndarray) -> np.ndarray:
-    """Convert rows to the table's present dtype. New columns, and new elements of columns, are zero."""
+    """Convert rows to the table's present dtype. New columns, and new elements of array columns, are zero."""
     return _as(schema.TABLES[table], rows)
 
 
 def upgraded_inside(rows: np.ndarray | None) -> np.ndarray:
-    """Convert the attribute `inside` to its present dtype; None: there is none."""
+    """Convert the rows of the attribute `inside` to the present dtype. None: the file has no such attribute."""
     return np.zeros(0, schema.INSIDE) if rows is None else _as(schema.INSIDE, np.asarray(rows))
 
 

@@ -1,4 +1,4 @@
-"""Paths of the calls of our own runs (analyzer.trace.extras.CallPaths), and samples of code."""
+"""Paths of the calls of tracelib's own runs (analyzer.trace.extras.CallPaths), and samples of code."""
 
 from __future__ import annotations
 
@@ -21,34 +21,40 @@ from tracelib import schema
 from tracelib.schema import ProcessState
 
 AT_ONCE = 1024
-"""Number of ranks whose tables are in memory while they are merged."""
+"""Number of ranks whose tables of paths are in memory at the same time while they are merged."""
 
 _NONE = np.zeros(1, np.int64)
 
 Merged = tuple[PathTables, dict[int, np.ndarray]]
-"""Merged paths of some ranks, and the rows there of each rank's own paths."""
+"""Merged tables of the paths of some ranks, and for each rank the index in them of each of its own paths."""
 
 
 class RunPaths:
-    """Paths of all ranks as one table, read and named when they are first asked for."""
+    """Paths of all ranks as one table, which is read and named at its first use."""
 
     def __init__(self, path: Path, files: Sequence[RankFile], shared: Merged | None = None) -> None:
-        """Prepare the paths; `shared`: merged paths of all ranks, if a team has read them."""
+        """Prepare the paths.
+
+        Args:
+            path: The run.
+            files: Files of the ranks.
+            shared: Merged paths of all ranks, if a team has read them. None: they are read at their first use.
+        """
         self._path, self._files, self._shared = path, files, shared
         self.known = any(file.lengths["paths"] for file in files)
 
     @property
     def tables(self) -> PathTables:
-        """All paths of the run."""
+        """Tables of all paths of the run."""
         return self._merged[0]
 
     def numbers(self, rank: int) -> np.ndarray:
-        """Return the row in `tables` of each of a rank's own paths."""
+        """Return for each of a rank's own paths its index in `tables`."""
         return self._merged[1].get(rank, _NONE)
 
     @cached_property
     def named(self) -> Places:
-        """Names of the paths."""
+        """Names of functions, files and lines of all paths."""
         files = [cached_file(self._path)]
         if self._files[0].group == "/":
             files.insert(0, places_file(self._files[0].path.parent))
@@ -56,12 +62,12 @@ class RunPaths:
         return named_places(self.tables, files, ended_ns, _packed(self._files[0]))
 
     def chain(self, rank: int, row: int) -> str:
-        """Return a path of a rank in words; empty: it is not known."""
+        """Return a rank's own path as text, from `row` of its table; "": it is not known."""
         numbers = self.numbers(rank) if self.known else _NONE
         return self.named.chain(int(numbers[row])) if 0 < row < len(numbers) else ""
 
     def text(self, number: int) -> str:
-        """Return a row of `tables` in words."""
+        """Return a path as text, by its index in `tables`."""
         return self.named.chain(number)
 
     @cached_property
@@ -70,9 +76,9 @@ class RunPaths:
 
 
 def read_paths(path: Path, files: Sequence[RankFile], own: range, team: Team) -> RunPaths:
-    """Return the paths of a run. In a team each member reads the tables of its own ranks, and they exchange them.
+    """Return the paths of a run. Members of a team each read the tables of their own ranks, and exchange them.
 
-    If a table cannot be read, each member reads all tables when it needs them, and raises the error then.
+    If a table cannot be read, each member reads all tables at their first use, and raises the error then.
     """
     alone = RunPaths(path, files)
     if team.size == 1 or not alone.known:
@@ -104,7 +110,7 @@ def _tables_of(file: RankFile) -> PathTables:
 
 
 def _packed(file: RankFile) -> Sequence:
-    """Return the names that a packed run has brought along."""
+    """Return the names of paths that a packed run contains."""
     return () if file.group == "/" else packed_names(file.path)
 
 
@@ -134,18 +140,21 @@ class RunCallPaths(CallPaths):
 
 SAMPLES_AT_ONCE = 65536
 _LAST = 256
-"""Number of rows at the end among which is the latest row: rows are written in rounds of all threads."""
+"""Number of last rows among which the latest sample must be: rows are written in rounds of all threads."""
 _WHAT = ((schema.SAMPLE_END, 1), (schema.SAMPLE_BEGIN, 2))
 
 
 def is_by_signal(file: RankFile) -> bool:
-    """True if a signal took the samples of a rank, as its last row says."""
+    """Return True if a signal took the samples of a rank's code, as the last row tells."""
     n = file.lengths["samples"]
     return bool(n and file.read("samples", n - 1, n)["flags"][0] & schema.SAMPLE_BY_SIGNAL)
 
 
 def last_sample_ticks(file: RankFile) -> int:
-    """Return the ticks of a rank's last sample; 0: it has none, or its calls tell its end."""
+    """Return the ticks of a rank's last sample.
+
+    0: there is none, or it is not needed because the process ended in order and recorded calls.
+    """
     n = file.lengths["samples"]
     if not n or (file.attributes["state"] == ProcessState.FINALIZED and file.lengths["calls"]):
         return 0

@@ -1,4 +1,4 @@
-"""Clocks of a run's ranks: rates from pairs of readings, nodes aligned by readings of rank 0's clock."""
+"""Fits clocks to the ranks of a run: rates from pairs of readings, offsets of nodes from readings of rank 0's clock."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ from analyzer.recording.rank_file.clock import LATEST_NS, Clock, Pieces, piece
 from analyzer.trace import NodeClock, Problem
 
 PAIRS = 8
-"""Number of the earliest and of the latest (ticks, ns) pairs from which the rate is taken."""
+"""Number of (ticks, ns) pairs at the begin, and at the end, from which the rate of a clock is estimated."""
 
 MOST_DRIFT = Fraction(1, 1000)
-"""Largest drift between two clocks. Readings that show more are too close together to tell."""
+"""Largest relative drift between two clocks. Readings that show more are too close to each other to be used."""
 
 MOST_BENT = Fraction(1, 10_000)
-"""Readings are used only so far apart that their errors change no duration by more than this share."""
+"""Largest relative error of a duration that errors of readings may cause.
+
+It determines how far apart readings must be.
+"""
 
 FAR_NS = 10**15
-"""Time (ns) by which a clock is carried back before its first reading: longer than any process waits for MPI_Init."""
+"""Time (ns) by which a clock is extended before its first reading. No process waits longer for MPI_Init."""
 
 
 class Reading(NamedTuple):
-    """CLOCK_MONOTONIC of this node and of rank 0's node at the same moment."""
+    """Simultaneous readings of CLOCK_MONOTONIC on this node and on rank 0's node."""
 
     local_ns: int
     reference_ns: int
@@ -42,7 +45,7 @@ class Reading(NamedTuple):
 
     @property
     def error_ns(self) -> Fraction:
-        """Best known bound or estimate of the reading's error, in ns."""
+        """Estimated error of the reading, ns: its accuracy if known, otherwise half of the round trip."""
         return Fraction(self.accuracy_ns) if self.accuracy_ns > 0 else Fraction(self.round_trip_ns, 2)
 
 
@@ -55,24 +58,24 @@ class ClockSource(NamedTuple):
     ticks_are_tsc: bool
     start_ticks: int
     start_realtime_ns: int
-    last_ticks: Callable[[], int]  # of the latest record
+    last_ticks: Callable[[], int]  # returns the ticks of the latest record
     last_realtime_ns: int  # when the file was last written
     pairs: Sequence[tuple[int, int]]  # (ticks, CLOCK_MONOTONIC ns)
     readings: Sequence[Reading] = ()
 
     @property
     def timeline(self) -> tuple[str, int]:
-        """Key of the timeline: ranks with the same key see the same CLOCK_MONOTONIC."""
+        """Key of the node's CLOCK_MONOTONIC. Ranks with equal keys read the same clock."""
         return self.boot_id, self.time_namespace
 
     @property
     def counter(self) -> tuple[str, int, bool]:
-        """Key of the counter: ranks with the same key read the same ticks."""
+        """Key of the counter of ticks. Ranks with equal keys read the same counter."""
         return self.boot_id, self.time_namespace, self.ticks_are_tsc
 
 
 class Alignment(NamedTuple):
-    """Clock of each rank, doubts about the clocks, and the relation of each other node's clock to rank 0's."""
+    """Clock of each rank, problems of the clocks, and the relation of each other node's clock to rank 0's clock."""
 
     clocks: dict[int, Clock]
     problems: list[Problem]
@@ -80,15 +83,15 @@ class Alignment(NamedTuple):
 
 
 def fit_clocks(sources: Sequence[ClockSource], others: Sequence[ClockSource] = ()) -> Alignment:
-    """Fit a clock for each rank. Time 0 is the earliest process start.
+    """Fit a clock to each rank. Time 0 is the earliest start of a process.
 
-    Ranks of one counter share one map, so the order between them is exactly the order of the ticks. Nodes are aligned
-    by their readings of rank 0's clock, on straight lines from one reading to the next. A node without readings is
-    aligned by the wall-clock time of its processes' start.
+    Ranks with the same counter share one map, so their order is exactly the order of ticks. A node is aligned by its
+    readings of rank 0's clock, with straight lines from one reading to the next. A node without readings is aligned by
+    the wall-clock time at which its processes started.
 
     Args:
         sources: Clocks of the ranks to read.
-        others: Clocks of ranks that are not read themselves.
+        others: Clocks of further ranks, whose readings are used but which get no clock.
     """
     problems: list[Problem] = []
     shown = {source.rank for source in sources}
@@ -107,9 +110,9 @@ def fit_clocks(sources: Sequence[ClockSource], others: Sequence[ClockSource] = (
 
 
 def _told_apart(sources: Sequence[ClockSource], problems: list[Problem]) -> list[ClockSource]:
-    """Give ranks whose readings show that they do not share rank 0's clock a timeline of their own.
+    """Give a timeline of its own to each rank whose readings show another clock than rank 0's, although the keys agree.
 
-    The readings of ranks that do share rank 0's clock, which are zero but for noise, are dropped.
+    Readings of ranks that do share rank 0's clock are dropped: they are zero but for noise.
     """
     reference = next((s.timeline for s in sources if s.rank == 0), None)
     found = []
@@ -131,9 +134,9 @@ def _align(
     counters: dict[tuple[str, int, bool], Clock],
     problems: list[Problem],
 ) -> tuple[dict[tuple[str, int], int], tuple[NodeClock, ...]]:
-    """Return the ns to add to the times of each timeline, and its relation to rank 0's clock.
+    """Find the offset of each timeline, in ns to be added, and the relation of each node's clock to rank 0's clock.
 
-    Clocks with readings are replaced in `counters`.
+    Clocks that have readings are replaced in `counters`.
     """
     timelines: dict[tuple[str, int], list[ClockSource]] = {}
     for source in sources:
@@ -165,7 +168,10 @@ def _align(
 
 
 def _describe(ranks: tuple[int, ...], readings: Sequence[Reading]) -> NodeClock:
-    """Describe the relation of a clock to rank 0's by its readings. Errors are taken from the worst reading."""
+    """Describe the relation of a node's clock to rank 0's clock by readings.
+
+    Errors are taken from the worst reading.
+    """
     first, last = readings[0], readings[-1]
     known = all(r.accuracy_ns > 0 for r in readings)
     return NodeClock(
@@ -179,12 +185,11 @@ def _describe(ranks: tuple[int, ...], readings: Sequence[Reading]) -> NodeClock:
 
 
 def useful_readings(readings: Sequence[Reading]) -> list[Reading]:
-    """Select the best readings, in order of time.
+    """Select the readings that make the clock better, in order of time.
 
-    Readings are taken from better to worse. A reading is used if it is far enough apart from all used readings for
-    their errors to do no harm. A line between two readings with the errors e and f, at a distance d, is steeper or
-    flatter than the truth by at most (e + f) / d. Where that is too much, a clock without drift through the better
-    reading is not worse.
+    Readings are taken from the best to the worst. One is used if it is far enough from all used ones. A line between
+    two readings with the errors e and f, at a distance d, has a slope that is wrong by at most (e + f) / d. If that is
+    more than MOST_BENT, a clock without drift through the better reading is as good.
     """
     used: list[Reading] = []
     for reading in sorted(readings, key=lambda r: (r.error_ns, r.local_ns)):
@@ -202,7 +207,7 @@ def _far_apart(earlier: Reading, later: Reading) -> bool:
 
 
 def _slope(earlier: Reading, later: Reading) -> Fraction:
-    """Return ns of rank 0's clock per ns of this clock; 1 where the readings cannot tell."""
+    """Return ns of rank 0's clock per ns of this clock; 1 if the drift would exceed MOST_DRIFT."""
     elapsed = later.local_ns - earlier.local_ns
     slope = Fraction(later.reference_ns - earlier.reference_ns, elapsed) if elapsed > 0 else Fraction(1)
     return Fraction(1) if abs(slope - 1) > MOST_DRIFT else slope
@@ -250,9 +255,9 @@ def _fit(sources: Sequence[ClockSource], problems: list[Problem]) -> Clock:
 
 
 def _rate(pairs: Sequence[tuple[int, int]]) -> Fraction | None:
-    """Return ns per tick: the median slope of lines from one of the earliest to one of the latest pairs.
+    """Return ns per tick: the median slope of the lines from one of the first pairs to one of the last pairs.
 
-    With the median, one late reading among them does no harm.
+    With the median, one late reading among them does no harm. None: there are too few pairs.
     """
     count = min(PAIRS, len(pairs) // 2)
     lines = (
@@ -266,7 +271,7 @@ def _rate(pairs: Sequence[tuple[int, int]]) -> Fraction | None:
 
 
 def _guessed_rate(sources: Iterable[ClockSource]) -> Fraction:
-    """Estimate ns per tick from the wall-clock times of start and last write; 1 where these cannot be right."""
+    """Estimate ns per tick from the wall-clock times of start and last write; 1 if these times cannot be right."""
     for source in sources:
         ticks = source.last_ticks() - source.start_ticks
         elapsed = source.last_realtime_ns - source.start_realtime_ns

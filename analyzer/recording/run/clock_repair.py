@@ -1,20 +1,19 @@
-"""Controlled logical clock: repairs the violations of causality that measured clocks leave, by moving times later.
+"""Controlled logical clock: repairs violations of causality that remain after the alignment, by moving times later.
 
 Source: R. Rabenseifner, "The controlled logical clock", 1997, and D. Becker, R. Rabenseifner, F. Wolf, J. C. Linford,
 "Scalable timestamp synchronization for event traces of message-passing applications", 2009.
 
 * Forward: if a sink (analyzer.pairing.dependences) is earlier than a source it depends on, plus the least latency, the
-  sink is moved there. What follows on its rank is moved with it, by a clock that is 1/128 slower and so makes up for
-  the move little by little. In the order of causes this ends, and nothing is moved further than necessary. We pass over
-  all points, in order of time, until no sink moves: where clocks are nearly right, the order of time is nearly the
+  sink is moved to that time. Later times of its rank are moved, too, by a clock that is 1/128 slower, so that the move
+  becomes smaller little by little. In the order of causes this ends, and no time is moved further than necessary. We go
+  through all points, in order of time, until no sink moves: if clocks are nearly right, the order of time is nearly the
   order of causes.
-* Backward: the interval before a moved sink must not be stretched all at once. So what lies before the sink is moved,
+* Backward: the interval before a moved sink must not be stretched all at once. So the times before the sink are moved,
   too, up to the sink, by a clock that is 1/128 faster. A source is moved only as far as the sinks that depend on it
   allow. From there on the clock is as much faster as necessary.
 
 The result is a map of time for each rank, in straight pieces. Times are never moved earlier. No interval is shortened
-by more than 1/128. Ranks on which nothing was moved keep their times to the bit. Memory grows with the number of moved
-sinks.
+by more than 1/128. Ranks without moves keep their times exactly. Memory grows with the number of moved sinks.
 """
 
 from __future__ import annotations
@@ -36,9 +35,17 @@ MOST_PASSES = 1000
 
 
 def repairs(trace: Trace, team: Team, latency_ns: int = 0) -> dict[int, Pieces]:
-    """Compute a map of times to repaired times for each rank that needs one. Collective over the team.
+    """Compute maps from times to repaired times, in which no sink is earlier than its sources plus `latency_ns`.
 
-    After the repair no sink is earlier than its sources plus `latency_ns`.
+    All members of the team must call this function.
+
+    Args:
+        trace: The run.
+        team: The processes; the first one computes.
+        latency_ns: Least time from a source to its sink, ns.
+
+    Returns:
+        A map for each rank that needs one.
 
     Raises:
         TracelibError: No times can satisfy all dependences.
@@ -49,7 +56,16 @@ def repairs(trace: Trace, team: Team, latency_ns: int = 0) -> dict[int, Pieces]:
 
 
 def violations(points: Iterable[np.ndarray], ranks: int, latency_ns: int = 0) -> tuple[int, int]:
-    """Count the sinks among blocks of POINT that are too early. Also returns by how much the worst is (ns)."""
+    """Count the sinks that are too early.
+
+    Args:
+        points: Blocks of sources and sinks (POINT).
+        ranks: Number of ranks.
+        latency_ns: Least time from a source to its sink, ns.
+
+    Returns:
+        Number of such sinks, and the largest time by which one is too early, ns.
+    """
     kernel = _Kernel(ranks, latency_ns)
     counts = [kernel.count(block) for block in points]
     return sum(n for n, _ in counts), max((worst for _, worst in counts), default=0)
@@ -68,7 +84,7 @@ def _tables(trace: Trace, latency_ns: int) -> dict[int, np.ndarray]:
 
 
 class _Points:
-    """Points of all dependences, put aside on disk because they are read repeatedly."""
+    """Sources and sinks (POINT) of all dependences in a temporary file, because they are read repeatedly."""
 
     def __init__(self, trace: Trace) -> None:
         self._spill = Spill(POINT)
@@ -94,12 +110,12 @@ class _Kernel:
             raise MemoryError
 
     def count(self, points: np.ndarray) -> tuple[int, int]:
-        """Count the sinks that are too early, and return by how much the worst is (ns)."""
+        """Count the sinks that are too early. Also return the largest time by which one is too early, ns."""
         worst = ffi.new("int64_t *")
         return int(lib.repair_count(self._repair, pointer(points), len(points), worst)), int(worst[0])
 
     def settle(self, points: _Points) -> bool:
-        """Move sinks until none is too early. Returns False if none was."""
+        """Move sinks until none is too early. Return False if none was too early at the begin."""
         for passes in range(MOST_PASSES):
             if not sum(_enough(lib.repair_forward(self._repair, pointer(block), len(block))) for block in points):
                 return passes > 0
@@ -109,20 +125,20 @@ class _Kernel:
         )
 
     def amortize(self, points: _Points) -> None:
-        """Spread each move over the time before it."""
+        """Spread each move over the times before it (backward step)."""
         _enough(lib.repair_amortize(self._repair))
         if sum(_enough(lib.repair_cap(self._repair, pointer(block), len(block))) for block in points):
             _enough(lib.repair_amortize(self._repair))
 
     def map(self, rank: int) -> np.ndarray:
-        """Return the map of a rank (PIECE); empty if there is none."""
+        """Return the map of a rank (PIECE); empty: its times stay."""
         table = np.zeros(lib.repair_map(self._repair, rank, ffi.NULL), PIECE)
         lib.repair_map(self._repair, rank, pointer(table, "struct clock_piece *"))
         return table
 
 
 def _enough(count: int) -> int:
-    """Return what a kernel returned. Raises MemoryError if it is negative."""
+    """Return the result of a kernel. Raises MemoryError if it is negative."""
     if count < 0:
         raise MemoryError
     return count

@@ -1,4 +1,4 @@
-"""Clocks of a run's rank files, aligned, with the files of other ranks that the alignment needs.
+"""Aligns the clocks of a run's rank files, and opens files of other ranks that this needs.
 
 The first rank of each node took readings of rank 0's clock (csrc/runtime/ranks/sync.c). It may not be among the chosen
 ranks.
@@ -18,16 +18,17 @@ from analyzer.recording.run.clock_alignment import Alignment, ClockSource, Readi
 from analyzer.recording.run.rank_files import RunFiles
 
 Tables = Mapping[int, Mapping[str, ThreadTable]]
-"""Tables of each thread of a rank, by name."""
+"""Tables of a rank by number of the thread, then by name."""
 
 
 def align_clocks(found: RunFiles, tables: Callable[[int], Tables], corrections: Mapping[int, Pieces]) -> Alignment:
     """Align the clocks of a run.
 
     Args:
-        found: The files. Files of ranks that were not chosen are opened as far as the clocks need them.
-        tables: Function that returns the tables of a rank, for a clock whose rate only these tell.
-        corrections: Maps of aligned times to corrected times, by rank (clock_repair.py).
+        found: The files. Files of ranks that were not chosen are opened if the clocks need them.
+        tables: Function that returns the tables of a rank. It is called for clocks whose rate must be estimated from
+            rows.
+        corrections: Maps from aligned to corrected times, by rank (clock_repair.py).
     """
     sources = [clock_source(file, partial(tables, file.rank)) for file in found.files]
     aligned = fit_clocks(sources, _other_clocks(found))
@@ -36,7 +37,7 @@ def align_clocks(found: RunFiles, tables: Callable[[int], Tables], corrections: 
 
 
 def _other_clocks(found: RunFiles) -> list[ClockSource]:
-    """Return the clocks of ranks that were not chosen, as far as the clocks of the chosen ranks need them."""
+    """Return the clocks of ranks that were not chosen, but that the clocks of the chosen ranks need."""
     if found.open_other is None:
         return []
     others = clock_files(found.files, found.open_other)
@@ -48,10 +49,14 @@ def _other_clocks(found: RunFiles) -> list[ClockSource]:
 
 
 def clock_files(files: Sequence[RankFile], opened: Callable[[int], RankFile]) -> list[RankFile]:
-    """Open files of other ranks that these ranks' clocks need.
+    """Open the files of other ranks that the clocks of these ranks need.
 
-    They are the files of rank 0 and of the first rank of each other node. Nodes must have consecutive ranks, or their
-    first rank is not found. `opened(rank)` opens a file.
+    These are rank 0, and the first rank of each node without readings. The ranks of a node must be consecutive, or its
+    first rank is not found.
+
+    Args:
+        files: Files of the chosen ranks.
+        opened: Function that opens the file of a rank.
     """
     first: dict[tuple, RankFile] = {}
     for file in files:
@@ -67,7 +72,7 @@ def clock_files(files: Sequence[RankFile], opened: Callable[[int], RankFile]) ->
 
 
 def _leader(file: RankFile, opened: Callable[[int], RankFile]) -> list[RankFile]:
-    """Find the first rank of a file's node, if it is another rank. Ranks of other nodes come before it."""
+    """Return the file of the first rank of a file's node; empty if it is the same rank, or not found."""
     low, high, found = 0, file.rank, list[RankFile]()
     while high - low > 1:
         middle = (low + high) // 2
@@ -92,7 +97,7 @@ def _try(opened: Callable[[int], RankFile], rank: int) -> list[RankFile]:
 
 
 def clock_source(file: RankFile, threads: Callable[[], Tables]) -> ClockSource:
-    """Describe the clock of a file for the alignment; `threads` gives the tables of each thread of the file."""
+    """Return the facts about a file's clock. `threads` returns the tables of the file by thread."""
     a = file.attributes
 
     def last_ticks() -> int:

@@ -1,4 +1,4 @@
-"""Times when threads of our own runs had no CPU (analyzer.trace.extras.CpuUse)."""
+"""Times in which threads of tracelib's runs had no CPU (analyzer.trace.extras.CpuUse)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tracelib.schema import NOT_READ, OFF_CPU_TYPE, RUN_DELAY_TYPE
 
 @dataclass(frozen=True, kw_only=True)
 class RunCpuUse(CpuUse):
-    """CPU use that the tracer read from the kernel."""
+    """Use of CPUs as the operating system reported it to the tracer."""
 
     lanes: Lanes
     files: Mapping[int, RankFile]
@@ -47,7 +47,12 @@ class RunCpuUse(CpuUse):
 
 
 def off_cpu(lane: ThreadRecords, most: int | None = None) -> np.ndarray:
-    """Return OFF_CPU of a thread, in order of time. If `most` is given, stop when that number of rows is found."""
+    """Return the times without a CPU (OFF_CPU) of a thread, in order. Times without recording are left out.
+
+    Args:
+        lane: The thread.
+        most: Stop when this number of rows is found. None: return all.
+    """
     parts, rows = [], 0
     for events in _pairs(lane):
         parts.append(_of_pairs(lane, events))
@@ -62,7 +67,7 @@ def off_cpu(lane: ThreadRecords, most: int | None = None) -> np.ndarray:
 
 
 def _pairs(lane: ThreadRecords) -> Iterator[np.ndarray]:
-    """Yield the events about CPU use, block by block. A pair that lies in two blocks is kept together."""
+    """Yield the events about CPU use, block by block. Two events that belong together are in the same block."""
     left = None
     for block in lane.tables["events"].scan():
         mine = block[(block["type"] == OFF_CPU_TYPE) | (block["type"] == RUN_DELAY_TYPE)]
@@ -74,7 +79,7 @@ def _pairs(lane: ThreadRecords) -> Iterator[np.ndarray]:
 def _of_pairs(lane: ThreadRecords, events: np.ndarray) -> np.ndarray:
     """Convert pairs of events to OFF_CPU.
 
-    A RUN_DELAY belongs to the OFF_CPU right before it. Of other events one half was lost.
+    A RUN_DELAY belongs to the OFF_CPU directly before it. An event without the other one is ignored.
     """
     first = np.flatnonzero((events["type"][:-1] == OFF_CPU_TYPE) & (events["type"][1:] == RUN_DELAY_TYPE))
     found = np.zeros(len(first), OFF_CPU)

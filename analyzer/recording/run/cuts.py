@@ -1,4 +1,4 @@
-"""Windows of time that hold about the same number of calls, of one rank or of all."""
+"""Cuts a run into windows of time that hold about the same number of calls, of one rank or of all ranks."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ from analyzer.trace.read_sizes import DEFAULT_SIZES, ReadSizes
 from tracelib import schema
 
 _WINDOWS_A_MEMBER = 4
-"""Least number of windows of time for each member of a team, where windows could be longer."""
+"""Smallest number of windows for each member of a team, where compressed rows call for longer windows."""
 _FEW = 16
 SAMPLES = 17
-"""Number of rows that tell when a table with few rows was recorded. Before the first exchange may be a long start."""
+"""Number of rows that are sampled in a table with few rows, to know when they were recorded.
+
+A few would not do: before the first exchange there may be a long start.
+"""
 
 
 class Spread(NamedTuple):
-    """Intervals of time [begin, end) in which `weight` calls, polls and events were recorded (float64).
+    """Distribution of records over time: `weight` records were recorded in each interval [begin, end) ns.
 
-    The intervals come from some rows of a table. Between two of these rows, all rows count as evenly spread.
+    Records are calls, polls, events and summed stretches. Arrays are float64. Intervals lie between sampled rows of a
+    table, whose rows are taken as evenly distributed in between.
     """
 
     begin: np.ndarray
@@ -36,7 +40,7 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, lanes: Iterable[tuple[ThreadRecords, float]]) -> Spread:
-        """Build from some threads, each with the number of similar threads that it stands for."""
+        """Build the distribution of some threads. Each comes with the number of similar threads that it represents."""
         begins: list[int] = []
         ends: list[int] = []
         weights: list[float] = []
@@ -68,7 +72,7 @@ def _times(lane: ThreadRecords, keys: np.ndarray) -> list[int]:
 
 
 class Density:
-    """Cumulated number of the calls, polls and events of some threads over time."""
+    """Cumulated number of records of some threads over time."""
 
     def __init__(self, spread: Spread) -> None:
         self._times, self._calls = _cumulated(*spread)
@@ -79,10 +83,10 @@ class Density:
 
         Args:
             records: Largest number of records of a window, approximately.
-            stop: End of the last window in ns.
+            stop: End of the last window, ns.
 
         Returns:
-            Times 0 = b_0 < b_1 < ... < b_n = stop (ns, int64).
+            Bounds 0 = b_0 < b_1 < ... < b_n = stop, int64 ns.
         """
         count = max(ceil(self._sum / max(records, 1)), 1)
         places = np.arange(1, count) * (self._sum / count)
@@ -92,7 +96,7 @@ class Density:
 
 
 def _cumulated(begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return times and the number of calls before each, for intervals [begin, end) of `weight` calls each."""
+    """Return times, and the number of records before each time, for intervals [begin, end) of `weight` records each."""
     if not len(begin):
         return np.zeros(1), np.zeros(1)
     times = np.concatenate([begin, end])
@@ -105,17 +109,20 @@ def _cumulated(begin: np.ndarray, end: np.ndarray, weight: np.ndarray) -> tuple[
 
 
 Lanes = Mapping[int, list[ThreadRecords]]
-"""Threads of each rank that could be read."""
+"""Threads of each rank that could be read, by rank."""
 
 MOST_LOOKED_AT = 512
-"""Number of ranks with few calls, spread over all ranks, whose rows tell when such ranks recorded calls."""
+"""Largest number of groups of neighbouring ranks.
+
+Of the ranks with few calls in a group, the rows of one are sampled.
+"""
 
 MOST_RANKS = 1024
-"""Largest number of ranks that are read together."""
+"""Largest number of neighbouring ranks in a group of `Cuts.parts`, which are read together."""
 
 
 class Cuts:
-    """Cuts of a run that lasts `duration_ns`. Each cut is computed once."""
+    """Windows of time of a run, and of each of its ranks. Each cut is computed once."""
 
     def __init__(
         self, lanes: Lanes, duration_ns: int, recorded: Mapping[int, int], own: range, inflated: int = 0,
@@ -125,51 +132,52 @@ class Cuts:
 
         Args:
             lanes: Threads of each rank.
-            duration_ns: Length of the run.
-            recorded: Number of calls, polls and events of each rank.
+            duration_ns: Length of the run, ns.
+            recorded: Number of records (calls, polls, events, summed stretches) of each rank.
             own: Ranks that this process opened.
-            inflated: Number of calls that are inflated to read one call of each rank. 0: rows are not compressed.
+            inflated: Number of calls that must be decompressed to read one call of each rank. 0: rows are not
+                compressed.
             sizes: Numbers of calls of windows and blocks.
         """
         self._lanes, self._last, self._recorded, self._own = lanes, duration_ns + 1, recorded, own
         self._sizes = sizes
         self._least = min(inflated, sizes.inflated_calls)
         self._sum = sum(recorded.values())
-        self._expected = False  # True if threads know where windows begin
+        self._expected = False  # True after `expect_windows`
         self._known: dict[tuple[int, int], np.ndarray] = {}
         self._density: dict[int, Density] = {}  # by rank; -1: all ranks
         self._whole = np.array([0, max(self._last, 1)], np.int64)
 
     @property
     def is_long(self) -> bool:
-        """True if the run is likely to be cut."""
+        """True if the run has more records than a block, so that it is likely to be cut."""
         return self._sum > self._sizes.block_calls
 
     def spread_of_own(self) -> Spread:
-        """Return when this process' own ranks recorded calls, polls and events."""
+        """Return the distribution of this process's own ranks."""
         return self._spread(self._own)
 
     def know(self, spreads: Sequence[Spread]) -> None:
-        """Set the density of all ranks from the spreads of all members of a team."""
+        """Set the distribution of all ranks from those that all members of a team have found (`spread_of_own`)."""
         self._density[-1] = Density(Spread.joined(spreads))
 
     @cached_property
     def recorded(self) -> list[int]:
-        """Number of calls, polls and events of each rank, plus 1 for the work of looking at the rank."""
+        """Number of records of each rank, plus 1 for the work of opening the rank."""
         size = max(self._lanes, default=-1) + 1
         return [1 + self._recorded.get(rank, 0) for rank in range(size)]
 
     def end(self, end: int | None) -> int:
-        """Return `end`, or for None the time behind the last instant of the run."""
+        """Return `end`, or if it is None the time behind the last instant of the run, ns."""
         return self._last if end is None else int(end)
 
     def windows(self, records: int | None = None, rank: int = -1, least: int | None = None) -> np.ndarray:
-        """Return the bounds of windows (ns) of one rank, or (-1) of all ranks.
+        """Return the bounds of windows, int64 ns.
 
         Args:
             records: Number of calls that a window holds, approximately. None: `window_calls` of ReadSizes.
-            rank: The rank; -1: all ranks.
-            least: Least number of calls for each rank, if there are more than `few_ranks`. None: `rank_calls`.
+            rank: Rank whose calls are counted; -1: all ranks.
+            least: Least number of calls for each rank, if there are more ranks than `few_ranks`. None: `rank_calls`.
         """
         sizes = self._sizes
         records = sizes.window_calls if records is None else records
@@ -190,15 +198,16 @@ class Cuts:
         return Spread.of((lane, 1.0) for lane in self._lanes.get(rank, ()))
 
     def _spread(self, ranks: Iterable[int]) -> Spread:
-        """Return when some ranks, and the ranks that they stand for, recorded calls, polls and events."""
+        """Return the distribution of some ranks, and of the ranks that they represent."""
         looked_at = self._looked_at
         return Spread.of((lane, looked_at[rank]) for rank in ranks if rank in looked_at for lane in self._lanes[rank])
 
     @cached_property
     def _looked_at(self) -> dict[int, float]:
-        """Ranks whose rows tell when calls were recorded, with the factor for the neighbours that a rank stands for.
+        """Ranks whose rows are sampled, with the number of similar ranks' records per own record.
 
-        Of neighbours with few calls, the rank with most calls stands for all.
+        Ranks with many calls are sampled themselves. Of neighbours with few calls, the one with most calls represents
+        all.
         """
         ranks, found = sorted(self._lanes), dict[int, float]()
         step = -(-len(ranks) // MOST_LOOKED_AT)
@@ -212,7 +221,10 @@ class Cuts:
         return found
 
     def expect_windows(self) -> None:
-        """Tell the calls of many ranks where the windows of all ranks begin, so that each rank is searched once."""
+        """Look up the begins of all windows in the tables of calls at once, so that each table is searched once.
+
+        Only for runs of more than `few_ranks` ranks.
+        """
         bounds = (
             self.windows()[1:-1].tolist() if len(self._lanes) > self._sizes.few_ranks and not self._expected else []
         )
@@ -222,7 +234,11 @@ class Cuts:
             lane.tables["calls"].expect([lane.clock.ticks(bound) for bound in [*bounds, *before]])
 
     def parts(self, ranks: range, records: int) -> Iterator[tuple[range, np.ndarray]]:
-        """Yield (ranks, bounds of windows) of all that some ranks did. Neighbours with few calls share one window."""
+        """Yield groups of neighbouring ranks with the bounds of their windows (ns). Together they cover the whole run.
+
+        Ranks with few calls share one window. A rank with more than `records` records is alone, and has several
+        windows.
+        """
         first, held = ranks.start, 0
         for rank in ranks:
             count = self._recorded.get(rank, 0)
@@ -237,7 +253,7 @@ class Cuts:
             yield range(first, ranks.stop), self._whole
 
     def blocks(self, rank: int, begin: int, end: int | None) -> Iterator[tuple[int, int]]:
-        """Yield pieces of [begin, end) that hold about `block_calls` calls (ReadSizes) of a rank."""
+        """Yield consecutive windows of [begin, end) ns that hold about `block_calls` calls (ReadSizes) of a rank."""
         stop = self.end(end)
         bounds = self.windows(self._sizes.block_calls, rank)
         if len(bounds) == 2:
@@ -252,12 +268,12 @@ def cut_run(
     lanes: Lanes, duration_ns: int, recorded: Mapping[int, int], files: Sequence[RankFile], own: range, team: Team,
     sizes: ReadSizes,
 ) -> Cuts:  # fmt: skip
-    """Prepare the cuts of a run. In a team, members exchange when their own ranks recorded calls.
+    """Prepare the cuts of a run. Members of a team exchange the distributions of their own ranks.
 
     Args:
         lanes: Threads of each rank.
-        duration_ns: Length of the run.
-        recorded: Number of calls, polls and events of each rank.
+        duration_ns: Length of the run, ns.
+        recorded: Number of records of each rank.
         files: Files of the ranks.
         own: Ranks that this process opened.
         team: Processes that open the run together; all must call this.
@@ -270,10 +286,9 @@ def cut_run(
 
 
 def _inflated(files: Sequence[RankFile], members: int) -> int:
-    """Return the number of calls that are inflated to read one call of each rank; 0: rows are not compressed.
+    """Return the number of calls that must be decompressed to read one call of each rank; 0: rows are not compressed.
 
-    The longest file is taken as an example for all files. The number is small enough to leave some windows to each
-    member.
+    The longest file is taken as typical. The number is limited so that each member gets some windows.
     """
     longest = max(files, key=lambda file: file.lengths["calls"])
     chunks = longest.chunks.get("calls")

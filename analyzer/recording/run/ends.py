@@ -1,8 +1,8 @@
-"""How a run ended: which rank called MPI_Abort, which died first, which were killed after that.
+"""Finds how a run ended: which rank called MPI_Abort, which died first, which were killed after that.
 
-No file distinguishes a process that died by a signal of its own (SIGSEGV) from a process that the launcher then killed:
-both left their buffers behind. But processes that the launcher kills usually wait for the dead process, inside of MPI.
-So where all killed processes but one waited, that one likely died first.
+No file distinguishes a process that died by a signal of its own (SIGSEGV) from one that the launcher then killed: both
+left their buffers behind. But a process that the launcher kills usually waits for the dead process, inside of MPI. So
+if all killed processes but one waited, that one likely died first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EXITED, _FULL = int(ProcessState.EXITED), int(ProcessState.FULL)
 
 @dataclass(frozen=True)
 class Abort:
-    """Call of MPI_Abort by a rank."""
+    """Call of MPI_Abort by a rank, with the time in ns since the process started."""
 
     code: int
     comm: int  # index in Trace.communicators; -1: unknown
@@ -36,26 +36,26 @@ class Abort:
 
 @dataclass(frozen=True)
 class End:
-    """End of a rank's process; times in ns since the process started."""
+    """End of a rank's process. Times are in ns since the process started."""
 
     rank: int
     fate: Fate
-    last_ns: int  # time of its last record
-    inside: str = ""  # the call in which its first thread was; "": none
-    waited: bool | None = None  # True if it waited for another rank; None: not known
+    last_ns: int  # time of the last record
+    inside: str = ""  # name of the call in which the main thread was; "": none
+    waited: bool | None = None  # True if the main thread waited for another rank; None: not known
     abort: Abort | None = None
 
 
 def end_of(
     file: RankFile, fate: Fate, pending: Sequence[ThreadSpool], lanes: Sequence[ThreadRecords], index: np.ndarray
 ) -> End:
-    """Determine how the process that wrote a file ended.
+    """Determine how the process that wrote a rank file ended.
 
     Args:
-        file: The file of the rank.
-        fate: How far its process came.
-        pending: Its spools.
-        lanes: Its threads.
+        file: The rank file.
+        fate: State that the process reached.
+        pending: Spools of the process.
+        lanes: Threads of the rank.
         index: Index in Trace.communicators of each communicator of the file.
     """
     main, start = lanes[0], lanes[0].clock.ns(int(file.attributes["start_ticks"]))
@@ -80,13 +80,13 @@ def _signed(code: int) -> int:
 
 
 def _is_known(file: RankFile, fate: Fate, pending: Sequence[ThreadSpool]) -> bool:
-    """True if it would be known that the process died inside a call."""
+    """Return True if the files would show that the process died inside a call."""
     main = [spool for spool in pending if spool.thread == 0]
     return fate == Fate.KILLED and (bool(file.attributes["state"]) or any(spool.has("entered") for spool in main))
 
 
 def _inside(file: RankFile, pending: Sequence[ThreadSpool]) -> list[tuple[int, int]]:
-    """Return the calls in which the first thread was, as (row of `procedures`, ticks of its entry)."""
+    """Return the unfinished calls of the main thread, as (row of `procedures`, ticks of the entry)."""
     return [(call, entered) for call, entered, thread, _ in inside(file, pending) if thread == 0]
 
 
@@ -95,7 +95,10 @@ def _name(file: RankFile, call: int) -> str:
 
 
 def _waited(main: ThreadRecords, inside: str) -> bool:
-    """True if the first thread waited for another rank. A polling thread is as often between two calls as in one."""
+    """Return True if the main thread waited for another rank.
+
+    A thread that polls is as often between two calls as in one; so polls as its last records count as waiting.
+    """
     if inside:
         return base_name(inside) in POLLS or not waits_for_nobody(inside)
     polls, calls = main.tables["polls"], main.tables["calls"]
@@ -103,11 +106,11 @@ def _waited(main: ThreadRecords, inside: str) -> bool:
 
 
 def end_problems(ends: Sequence[End], behind: AbstractSet[int], labels: Sequence[str]) -> list[Problem]:
-    """Describe the end of a run, to be said before all else; empty where all ranks ended in order.
+    """Describe how the run ended, in lines that come before all others. Empty if all ranks ended in order.
 
     Args:
         ends: Ends of the ranks.
-        behind: Ranks that did not finish communication that others had finished with them.
+        behind: Ranks that did not complete communication which other ranks had completed with them.
         labels: Names of the communicators.
     """
     aborts = sorted((end for end in ends if end.abort), key=lambda end: end.abort.time_ns if end.abort else 0)
@@ -129,7 +132,10 @@ def _ranks(ranks: Sequence[int]) -> str:
 
 
 def _first(ends: Sequence[End], behind: AbstractSet[int]) -> Iterator[str]:
-    """Say which of several unfinished ranks likely died first; nothing where no rank is likely."""
+    """Describe which of several unfinished ranks likely died first.
+
+    Yields nothing if no rank is more likely than others.
+    """
     exited = [end.rank for end in ends if end.fate == Fate.EXITED]
     dead = [end for end in ends if end.fate == Fate.KILLED]
     killed = [end.rank for end in dead]
@@ -156,7 +162,7 @@ def _first(ends: Sequence[End], behind: AbstractSet[int]) -> Iterator[str]:
 
 
 def lasted_until(calls: Sequence[UnfinishedCall]) -> list[Problem]:
-    """Say until when the calls that ranks died in are assumed to have lasted."""
+    """Describe until when the calls that ranks died in are assumed to have lasted."""
     if not calls:
         return []
     ranks, estimated = ({call.rank for call in some} for some in (calls, [c for c in calls if not c.seen]))
@@ -180,7 +186,7 @@ def _likely(first: End, why: str, killed: Sequence[int]) -> str:
 
 
 def shortcomings(file: RankFile) -> list[Problem]:
-    """List what the rank file says of itself that a reader should know."""
+    """List what the attributes of a rank file report: no MPI_Finalize, a full disk, lost rows."""
     a = file.attributes
     found = []
     if a["state"] == _EXITED and not a["abort_ticks"]:
@@ -204,7 +210,7 @@ def lost_to_limit(
     Args:
         files: Files of the ranks.
         lanes: Threads of each rank.
-        spans: First and last time of each rank (ns).
+        spans: Times of the first and the last record of each rank, ns.
         whole: Ranks that are known to have recorded all the time.
     """
     found = []

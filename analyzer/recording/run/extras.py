@@ -1,4 +1,4 @@
-"""Extras of our own runs, beyond calls, states, events and messages (analyzer.trace.extras)."""
+"""Extras of tracelib's own runs, beyond calls, states, events and messages (analyzer.trace.extras)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RunCounters(Counters):
 
     lanes: Lanes
     cuts: Cuts
-    sampler: Callable[[int], ThreadTable | None]  # periodic samples of a rank
+    sampler: Callable[[int], ThreadTable | None]  # returns the periodic samples of a rank
 
     def counts(self, rank: int, begin: int = 0, end: int | None = None) -> Iterator[Counts]:
         for low, high in self.cuts.blocks(rank, begin, end):
@@ -96,7 +96,7 @@ class RunCounters(Counters):
 
 @dataclass(frozen=True, kw_only=True)
 class RunObjects(Objects):
-    """RMA windows and files of the program."""
+    """RMA windows and files of the program, and the calls that access them."""
 
     lanes: Lanes
     cuts: Cuts
@@ -121,7 +121,7 @@ _NONE_MISSED = np.zeros(0, MISSED_COLLECTIVES)
 
 @dataclass(frozen=True, kw_only=True)
 class RunLosses(Losses):
-    """Losses that the tracer reported."""
+    """Losses that the tracer reported: times without recording, lost and dropped calls, missed collectives."""
 
     lanes: Lanes
     files: Mapping[int, RankFile]
@@ -150,7 +150,7 @@ class RunLosses(Losses):
 
 @dataclass(frozen=True, kw_only=True)
 class RunChosen(Chosen):
-    """Ranks whose files were opened."""
+    """Ranks that were chosen, so that their files were opened."""
 
     matched: Callable[[], Matching]
 
@@ -160,13 +160,13 @@ class RunChosen(Chosen):
 
 @dataclass(frozen=True, kw_only=True)
 class RunLeftovers(Leftovers):
-    """Sends and receives that the matching left without other side."""
+    """Sends and receives for which the matching found no other side."""
 
     matched: Callable[[], Matching]
     met: Callable[[], list[Relative]]
     procedures: Sequence[str]
     chain: Callable[[int], str]
-    leave: Callable[[np.ndarray], None]  # leaves out the rows of unpaired sends and receives (CUT_OFF)
+    leave: Callable[[np.ndarray], None]  # leaves out the rows of these sends and receives (CUT_OFF)
 
     def unpaired(self) -> Unpaired:
         matched = self.matched()
@@ -191,7 +191,7 @@ class RunLeftovers(Leftovers):
 
 @dataclass(frozen=True, kw_only=True)
 class RunTracerTime(TracerTime):
-    """Time that the tracer itself took."""
+    """Times that the tracer itself took: flushes, and its time after each call."""
 
     lanes: Lanes
 
@@ -209,10 +209,10 @@ class RunTracerTime(TracerTime):
 
 @dataclass(frozen=True, kw_only=True)
 class RunSummedCalls(SummedCalls):
-    """Summed calls of burst mode."""
+    """Sums of the calls that burst mode did not record one by one."""
 
     lanes: Lanes
-    ranks: AbstractSet[int]  # ranks that have any
+    ranks: AbstractSet[int]  # ranks with summed calls
 
     def of(self, rank: int) -> np.ndarray:
         if rank not in self.ranks:
@@ -223,7 +223,7 @@ class RunSummedCalls(SummedCalls):
 
 @dataclass(frozen=True, kw_only=True)
 class RunErrors(Errors):
-    """Errors, which are events in the rank files."""
+    """Errors that calls returned, which the rank files hold as events."""
 
     lanes: Lanes
 

@@ -1,6 +1,6 @@
-"""Checks of a run's files for `check`: impossible time stamps and wrong numbers of rows.
+"""Checks of a run's files for `analyze check`: impossible time stamps and wrong numbers of rows.
 
-All rows are read once, a bounded number at a time.
+All rows are read once, a limited number at a time.
 """
 
 from __future__ import annotations
@@ -21,28 +21,32 @@ from tracelib import schema
 from tracelib.schema import ProcessState
 
 CLOCK_DRIFT = 1e-3
-"""Largest drift between the two clocks. CLOCK_MONOTONIC is steered by at most 500 ppm while it is set right."""
+"""Largest relative drift between the two clocks. CLOCK_MONOTONIC is steered by at most 500 ppm while it is adjusted."""
 CLOCK_READING_NS = 10**7
-"""Largest time in ns between the two readings of a pair, if the process lost its processor at each of eight tries."""
+"""Largest time in ns between the two readings of a pair, if the process lost its CPU at each of eight tries."""
 
 UNPAIRED = "flushes, measurements of clocks or searches for callers that begin or end twice"
 _PAIRED = (schema.FLUSH_TYPE, schema.SYNC_TYPE, schema.PATHS_TYPE)
 _SAID_OF_EVERY_TRACE = (lib.STAMP_REVERSED, lib.STAMP_BACKWARDS)
-"""Faults of calls that are reported for traces of every source; see analyzer.metrics.checks."""
+"""Faults of calls that are not reported here: analyzer.metrics.checks reports them for traces of all sources."""
 
 
 def clock_without_start(file: RankFile) -> bool:
-    """True if the first pair of clocks is not from the process's start."""
+    """Return True if the first pair of clock readings is not from the start of the process."""
     return bool(len(file.clock)) and int(file.clock["ticks"][0]) != int(file.attributes["start_ticks"])
 
 
 def clock_backwards(file: RankFile) -> bool:
-    """True if a clock goes back from one pair to the next."""
+    """Return True if a clock goes back from one pair of readings to the next."""
     return any((file.clock[column][1:] < file.clock[column][:-1]).any() for column in ("ticks", "monotonic_ns"))
 
 
 def clock_contradicts_itself(file: RankFile) -> bool:
-    """True if the pairs do not lie on one line or, where ticks are CLOCK_MONOTONIC's, the two clocks differ."""
+    """Return True if the pairs of clock readings contradict each other.
+
+    They must lie on one line, within CLOCK_DRIFT and CLOCK_READING_NS. If CLOCK_MONOTONIC gives the ticks, too, both
+    readings must be equal.
+    """
     if not file.attributes["ticks_are_tsc"]:
         return bool((file.clock["ticks"].astype(np.int64) != file.clock["monotonic_ns"]).any())
     if len(file.clock) < 3 or clock_backwards(file):
@@ -54,7 +58,7 @@ def clock_contradicts_itself(file: RankFile) -> bool:
 
 
 def sync_of_another_time(file: RankFile) -> bool:
-    """True if clocks of nodes were measured when the process did not live, or by messages that took no time."""
+    """Return True if clocks of nodes were measured outside the process's life, or by messages of negative duration."""
     if not len(file.sync) or not len(file.clock):
         return False
     begin, end = (int(f(file.clock["monotonic_ns"])) for f in (np.min, np.max))
@@ -67,9 +71,9 @@ def sync_of_another_time(file: RankFile) -> bool:
 
 
 def made_at_another_time(file: RankFile) -> bool:
-    """True if anything happened outside of the process's life.
+    """Return True if objects were made, messages skipped or calls entered outside the process's life.
 
-    That is: communicators, RMA windows or files were made, messages skipped or calls entered.
+    Objects are communicators, RMA windows and files.
     """
     life = Life.of(file)
     stamps = [file.communicators["created"], file.objects["created"], file.skipped["time"]]
@@ -85,13 +89,13 @@ OF_FILE: dict[Callable[[RankFile], bool], str] = {
     sync_of_another_time: "clocks of nodes were measured when the process did not live, or in no time",
     made_at_another_time: "communicators, windows or files were made when the process did not live",
 }
-"""Checks of a file's small tables, and the texts of their faults."""
+"""Checks of a file's small tables, with the text of each fault."""
 
 
 def stamp_findings(files: Iterable[RankFile]) -> list[str]:
-    """List impossible stamps in these files, one line for each kind.
+    """Return a line for each kind of impossible time stamp in each file.
 
-    The trace itself reports the stamps that every reader leaves out (`leave_out_strange`).
+    Stamps that every reader leaves out (`leave_out_strange`) are reported by the trace itself.
     """
     return [line for file in files if file.attributes["boot_id"] != PREDICTED for line in _stamps_of_file(file)]
 
@@ -111,7 +115,7 @@ def _stamps_of_file(file: RankFile) -> Iterator[str]:
 
 
 def _violations(name: str, table: ThreadTable, life: Life) -> Counter[str]:
-    """Count the impossible rows of a thread's table by fault text."""
+    """Return the number of impossible rows of a thread's table, by text of the fault."""
     looked, unpaired, latest = Rows(name, life), Unpaired(), 0
     for block in table.scan():
         looked.look(block, latest)
@@ -124,14 +128,14 @@ def _violations(name: str, table: ThreadTable, life: Life) -> Counter[str]:
 
 
 class Unpaired:
-    """Counter of events that begin a flush or clock measurement which already goes on, or end one that does not."""
+    """Counter of events without their other half: two begins, or two ends, of flushes or of measurements of clocks."""
 
     def __init__(self) -> None:
         self.count = 0
         self._open = dict.fromkeys(_PAIRED, 0)
 
     def look(self, events: np.ndarray) -> None:
-        """Count in the next rows of events."""
+        """Count in the next rows of `events`."""
         chosen = events[np.isin(events["type"], _PAIRED) & np.isin(events["value"], (0, 1))]
         for type_, value in zip(chosen["type"].tolist(), chosen["value"].tolist(), strict=True):
             self.count += self._open[type_] == value
@@ -139,7 +143,7 @@ class Unpaired:
 
 
 def count_findings(files: Iterable[RankFile]) -> list[str]:
-    """List files whose blocks do not name exactly the rows of their tables, one line for each fault."""
+    """Return a line for each file and table whose blocks do not name exactly the rows of the table."""
     return [line for file in files for line in _counts_of_file(file)]
 
 
@@ -165,7 +169,7 @@ def _counts_of_file(file: RankFile) -> Iterator[str]:
 
 
 def _flush_begins(file: RankFile) -> int:
-    """Count the begins of flushes in the rows that were not dropped. Some dropped rows may still be in the file."""
+    """Count the begins of flushes in the rows that were not dropped. The file may still hold some dropped rows."""
     position, total = list(schema.BUFFERED).index("events"), 0
     written = file.blocks[(file.blocks["flags"] & schema.BLOCK_UNWRITTEN) == 0]
     dropped = written[(written["flags"] & schema.BLOCK_DROPPED) != 0]

@@ -1,4 +1,4 @@
-"""Operations with other ranks that ranks which did not end in order did only in part: they are left out."""
+"""Leaves out operations with other ranks that are half done, because a rank did not end in order."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from analyzer.trace import Trace
 def leave_out_half_done(
     trace: Trace, readers: ThreadReaders, halves: np.ndarray, unfinished: np.ndarray, ends: Sequence[End]
 ) -> HalfDone:
-    """Leave out half-done operations, and say how the run ended.
+    """Leave out half-done operations, and describe how the run ended.
 
     Args:
         trace: The run.
         readers: Readers of its threads.
-        halves: CUT_OFF: sends and receives without other side, where one of both ranks did not end in order.
-        unfinished: bool by rank: it did not end in order.
+        halves: Sends and receives without other side (CUT_OFF), of which one rank did not end in order.
+        unfinished: bool by rank: True if it did not end in order.
         ends: Ends of the ranks that could be read.
     """
     readers.leave_out(trace, halves)

@@ -1,4 +1,4 @@
-"""Lifetimes of a run's processes: ranks whose file may be of another run."""
+"""Compares the lifetimes of a run's processes, to find ranks whose file may be of another run."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def strangers(
 
     Args:
         ranks: Ranks that could be read.
-        begin: First time of each of these ranks (ns).
-        end: Last time of each of these ranks (ns).
-        node_of: Node of every rank of the run.
-        stopped: bool by read rank: it recorded less than its life (full disk, kill), so its end is not known.
+        begin: Time of the first record of each of these ranks, ns.
+        end: Time of the last record of each of these ranks, ns.
+        node_of: Node of each rank of the run.
+        stopped: bool by read rank: True if it stopped recording early (full disk, kill), so that its end is not known.
     """
     found = []
     end = np.where(stopped, max(begin.max(initial=0), end.max(initial=0)), end)

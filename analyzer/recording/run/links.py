@@ -1,4 +1,4 @@
-"""Links of run.h5: the file, or the group of a packed run, in which each rank is."""
+"""Links in run.h5: the file of each rank, or its group in a packed run."""
 
 from __future__ import annotations
 
@@ -21,19 +21,23 @@ from tracelib import schema
 from tracelib.schema.sound import SoundAttributes
 
 MOST_LINKS = 65000
-"""Number of ranks above which the tracer writes no links into run.h5 (csrc/generate/links.py)."""
+"""Number of ranks from which on the tracer writes no links into run.h5 (csrc/generate/links.py)."""
 
 MOST_BYTES = 1 << 26
-"""Bytes of a file below which the names of many links are searched in the file's bytes."""
+"""Size of run.h5 in bytes below which many links are found by a search of its bytes."""
 
 Place = tuple[str, str]
-"""Path of a rank's file, and its group in the file."""
+"""Path of the file in which a rank is, and the rank's group in that file; "/" if the file has only this rank."""
 
 
 def ranks_named_in(path: Path, sizes: ReadSizes = DEFAULT_SIZES) -> list[Place] | None:
-    """Return where run.h5 has its ranks: in files that it names, or packed in itself.
+    """Return the place of each rank of a run.h5: a file that it names, or a group in run.h5 itself.
 
-    None: it is no run.h5 but may be a rank file.
+    Returns:
+        Path and group of each rank. None: it is no run.h5, but may be a rank file.
+
+    Raises:
+        TracelibError: The file is empty, damaged, no trace, or of a later version of the format.
     """
     if path.stat().st_size == 0:
         raise TracelibError(
@@ -62,9 +66,9 @@ def _check_version(path: Path, given: SoundAttributes) -> None:
 
 
 def _linked(path: Path, group: h5py.Group, size: int, sizes: ReadSizes) -> list[Place]:
-    """Return where run.h5 says that each rank is; for a rank that it does not name, where it would be.
+    """Return the place of each rank: as run.h5 says, or for a rank that it does not name, where its file usually is.
 
-    Files are beside run.h5 or, where run.h5 is a symbolic link, beside the file that it points to.
+    Files are beside run.h5. If run.h5 is a symbolic link, they may also be beside the file that it points to.
     """
     links, folder = group.id.links, str(path.parent)
     there = str(path.resolve().parent) if path.is_symlink() else None
@@ -89,8 +93,14 @@ def _linked(path: Path, group: h5py.Group, size: int, sizes: ReadSizes) -> list[
 def files_named_by(path: Path, links: Any, names: Sequence[bytes], many: int) -> dict[bytes, str]:
     """Return the file that each external link names.
 
-    HDF5 searches all links for each link that it is asked for. So from `many` links on, names are searched in the
-    file's bytes: FOLDER/NAME.h5 for each link NAME, with the FOLDER of the first link.
+    For each link HDF5 searches all links. So from `many` links on, names are searched in the file's bytes:
+    FOLDER/NAME.h5 for each link NAME, with the FOLDER of the first link.
+
+    Args:
+        path: run.h5.
+        links: h5py's low-level links of the group.
+        names: Names of the external links.
+        many: Number of links from which on the bytes are searched.
     """
     if not names:
         return {}
@@ -104,5 +114,5 @@ def files_named_by(path: Path, links: Any, names: Sequence[bytes], many: int) ->
 
 
 def _beside(folder: str, file: str) -> str:
-    """Join folder and file. Path objects for thousands of files would take longer than their links."""
+    """Join folder and file. Path objects would take longer for thousands of files."""
     return file if file.startswith("/") else f"{folder}/{file}"

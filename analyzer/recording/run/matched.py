@@ -1,4 +1,4 @@
-"""Matching of a run's messages, made at its first use."""
+"""Cache of the matching of a run's messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from analyzer.trace.read_sizes import ReadSizes
 
 
 class Matched:
-    """Cache of the matching. All members of a team must ask for it at the same time; threads may share it."""
+    """Cache of the matching of a run. All members of a team must call `get` at the same time.
+
+    Python threads may share it.
+    """
 
     def __init__(
         self, files: Sequence[RankFile], lanes: Lanes, cuts: Cuts, first_cpu: np.ndarray, team: Team, folder: Path,
@@ -32,7 +35,7 @@ class Matched:
         self._lock = RLock()
 
     def get(self, paths_at: PathsAt) -> Matching:
-        """Return the matching. `paths_at`: tells the paths of calls that are left over."""
+        """Return the matching. `paths_at` returns the call paths of sends and receives without other side."""
         with self._lock:
             if self._made is None:
                 self._made = self._match(paths_at)
@@ -48,10 +51,10 @@ class Matched:
         )  # fmt: skip
 
     def windows(self) -> np.ndarray:
-        """Return the bounds of the windows in which messages are read."""
+        """Return the bounds of the windows in which messages are read, ns."""
         return self._cuts.windows(self._sizes.message_calls, least=0)
 
     def close(self) -> None:
-        """Close the files of messages."""
+        """Close the temporary files of messages."""
         if self._made is not None:
             self._made.close()

@@ -1,4 +1,4 @@
-"""Nodes of a run: their names, the ranks on them, and the CPUs that the run numbers for its threads."""
+"""Nodes of a run: their names, the ranks on them, and the numbers that the trace gives to their CPUs."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from analyzer.trace.sharing import cpus_of
 
 @dataclass(frozen=True)
 class NodePlaces:
-    """Nodes, numbered in order of their first rank."""
+    """Nodes of a run, numbered in order of their first rank."""
 
     names: tuple[str, ...]
     of_rank: np.ndarray  # int32: number of each rank's node
-    affinity: tuple[frozenset[int], ...]  # by rank: CPUs on which it may run; empty: not known
+    affinity: tuple[frozenset[int], ...]  # by rank: CPUs of the node on which it may run; empty: not known
 
 
 @dataclass(frozen=True)
 class CpuNumbers:
-    """CPUs of a trace: one for each thread, numbered from 1 through the ranks of one node after the other."""
+    """CPUs of a trace. Each thread has one. They are numbered from 1, node after node, by rank and thread."""
 
-    first: np.ndarray  # int32, by rank: CPU of its first thread
+    first: np.ndarray  # int32, by rank: CPU of its main thread
     of_node: tuple[int, ...]  # number of CPUs of each node
 
 
 def place_ranks(files: Sequence[RankFile], size: int) -> NodePlaces:
-    """Find the node of each of a run's `size` ranks. Ranks without a file count as on node 0."""
+    """Find the node of each of a run's `size` ranks, by host and boot. Ranks without a file are put on node 0."""
     keys = {file.rank: (file.attributes["host"], file.attributes["boot_id"]) for file in files}
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys.values()))}
     of_rank = np.zeros(size, np.int32)
@@ -46,7 +46,7 @@ def _affinity(files: Sequence[RankFile], size: int) -> tuple[frozenset[int], ...
 
 
 def number_cpus(places: NodePlaces, threads: np.ndarray) -> CpuNumbers:
-    """Number the CPUs; `threads`: number of threads of each rank."""
+    """Number the CPUs of a trace. `threads` is the number of threads of each rank."""
     order = np.argsort(places.of_rank, kind="stable")
     before = np.concatenate([[0], np.cumsum(threads[order])[:-1]])
     first = np.zeros(len(threads), np.int32)

@@ -1,4 +1,4 @@
-"""Threads of all ranks of a run, opened, with the facts about them that all members of a team know."""
+"""Threads of all ranks of a run, with the facts about them that all members of a team need."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tracelib.schema import ProcessState
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedThreads:
-    """Threads of each rank, how the processes ended, and the problems of their rows."""
+    """Threads of each rank, how their processes ended, and the problems of their rows."""
 
-    lanes: Lanes  # in a team made for each rank at its first use
-    facts: np.ndarray  # OPENED, by rank that could be read
+    lanes: Lanes  # by rank; in a team they are made at the first use
+    facts: np.ndarray  # OPENED: one row for each rank that could be read
     ends: tuple[End, ...]  # in the order of `facts`
-    unfinished: np.ndarray  # bool by rank: it did not end in order
+    unfinished: np.ndarray  # bool by rank: True if it did not end in order
     stopped: np.ndarray  # bool in the order of `facts`: the rank may have lived longer than it recorded
     died_inside: tuple[UnfinishedCall, ...]
     in_buffers: bool  # True if calls of dead processes are only in their buffers
@@ -33,11 +33,11 @@ class OpenedThreads:
     problems: tuple[Problem, ...]
 
     def ranks(self, fact: str) -> frozenset[int]:
-        """Return the ranks of which a fact (a column of OPENED) is true."""
+        """Return the ranks for which a fact (a bool column of OPENED) is true."""
         return frozenset(self.facts["rank"][self.facts[fact]].tolist())
 
     def by_rank(self, fact: str) -> dict[int, int]:
-        """Return a fact (a column of OPENED) by rank."""
+        """Return the values of a fact (a column of OPENED) by rank."""
         return dict(zip(self.facts["rank"].tolist(), self.facts[fact].tolist(), strict=True))
 
 
@@ -47,12 +47,12 @@ def open_threads(
     """Open the threads of all ranks.
 
     Args:
-        raw: Rows of the ranks.
-        threads: Threads of the ranks, to be made.
-        mine: Ranks that this member of the team opens. The others tell of theirs.
+        raw: Tables of the ranks.
+        threads: Cache in which the threads are made.
+        mine: Ranks that this member of the team opens. It gets the facts about all others.
         size: Number of ranks of the run.
         team: Processes that open the run together; all must call this.
-        doubted: Ranks that have problems, so that each member looks for faults itself.
+        doubted: Ranks that have problems, so that each member must look for faults itself.
     """
     parts = team.gather(lambda: threads.open(mine, shared=team.size > 1))
     facts = np.concatenate([rows for rows, _ in parts])
@@ -83,7 +83,7 @@ def open_threads(
 
 
 def _died_inside(reports: dict[int, RankReport], last_sign: int) -> tuple[UnfinishedCall, ...]:
-    """Return the calls that ranks died in; those that nothing ends last until `last_sign` (ns)."""
+    """Return the calls that ranks died in. Calls whose end is not known last until `last_sign` (ns)."""
     calls = (call for rank in sorted(reports) for call in reports[rank].unfinished)
     return tuple(call if call.seen else replace(call, until_ns=last_sign) for call in calls)
 

@@ -1,6 +1,6 @@
-"""Opening of a run in steps: files, clocks, shared tables, threads, windows of time, and matching.
+"""Opens a run in steps: files, clocks, shared tables, threads, windows of time, and matching.
 
-Each step takes what the steps before it found, and returns something that does not change any more. `RunParts` holds
+Each step takes the results of the steps before, and returns a result that does not change any more. `RunParts` holds
 the results.
 """
 
@@ -50,22 +50,22 @@ from analyzer.trace.system import NodeSamples, labels_of
 _NO_CORRECTIONS: Mapping[int, Pieces] = {}
 
 Labels = dict[int, tuple[str, dict[int, str]]]
-"""Labels as in Trace.event_labels."""
+"""Labels of events, as in Trace.event_labels."""
 
 
 def open_run(path: str, team: Team | None = None, options: ReadOptions | None = None) -> RunTrace:
-    """Open the run in run.h5, in a folder of rank files, or in one rank file.
+    """Open a run of tracelib.
 
     Args:
-        path: The file or folder.
-        team: Processes that share the matching; all of them must open the run.
+        path: run.h5, a folder of rank files, or one rank file.
+        team: Processes that share the matching; all of them must open the run. None: this process alone.
         options: Options, the same in all members of the team. None: the defaults. A choice must name ranks.
 
     Returns:
-        The run; its `problems` say what is missing.
+        The run. Its `problems` describe what is missing.
 
     Raises:
-        TracelibError: Nothing can be read.
+        TracelibError: No rank can be read, or the clocks of the run cannot be repaired as the options ask.
     """
     team, options = team or Team(), options or ReadOptions()
     options = replace(options, sizes=team.bcast(options.sizes))
@@ -82,7 +82,7 @@ def open_run(path: str, team: Team | None = None, options: ReadOptions | None = 
 
 
 def _open(path: str, team: Team, options: ReadOptions, corrections: Mapping[int, Pieces] = _NO_CORRECTIONS) -> RunTrace:
-    """Open a run; `corrections`: maps of its times to corrected times, by rank."""
+    """Open a run. `corrections` are maps from aligned to corrected times, by rank."""
     with no_search_for_cycles():
         found = find_ranks(path, options.choice, team, options.sizes)
         parts = _read_parts(found, team, options, corrections)
@@ -160,7 +160,7 @@ def _read_parts(found: RunFiles, team: Team, options: ReadOptions, corrections: 
 
 
 def _reach(found: RunFiles, opened: OpenedThreads, communicators: Sequence[Communicator]) -> Reach:
-    """Return the ranks with whom a message may lack its other side although nothing is wrong with the trace."""
+    """Return the ranks and communicators for which a message may lack its other side although the trace is right."""
     unchosen = np.zeros(found.size, bool)
     if found.chosen is not None:
         unchosen[:] = True
@@ -182,7 +182,7 @@ def _event_labels(
 
 
 def _origin(attributes: Sequence[Mapping[str, int | str]]) -> Origin:
-    """Read program and date from the attributes of rank files."""
+    """Read command and date of the run from the attributes of its rank files."""
     started = min(int(a["start_realtime_ns"]) for a in attributes)
     return Origin(
         command=str(attributes[0]["command"]),
@@ -192,7 +192,7 @@ def _origin(attributes: Sequence[Mapping[str, int | str]]) -> Origin:
 
 
 def _met(path: str, files: Sequence[RankFile], lanes: Lanes) -> list[Relative]:
-    """Find the runs beside this run that it spawned, was spawned by, or connected to."""
+    """Return the other runs, in the folder of this run, that spawned it, that it spawned, or that it connected to."""
     own = world_of(path, files, lanes)
     if not (own.parent_size or own.meetings):
         return []

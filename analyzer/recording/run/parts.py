@@ -1,4 +1,4 @@
-"""Parts of an opened run: what the steps of opening (opening.py) found, and `RunTrace` reads."""
+"""Parts of an opened run: the results of the steps of opening (opening.py), which `RunTrace` reads."""
 
 from __future__ import annotations
 
@@ -21,25 +21,27 @@ from analyzer.trace.read_sizes import ReadSizes
 
 @dataclass(frozen=True)
 class HalfDone:
-    """Operations that ranks which did not end in order left half done, and how the run ended."""
+    """Description of how the run ended, and of half-done operations that were left out."""
 
     ending: tuple[Problem, ...] = ()
-    left_out: str = ""  # one line; "": nothing was left out
+    left_out: str = ""  # one line on the operations; "": none was left out
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunParts:
-    """Parts of an opened run. Four are caches, which read at their first use: `paths`, `opened.lanes`, `cuts` and
-    `matched`. One changes what is read: `readers`, on demand of a replay (`Leftovers.leave_out`).
+    """Parts of an opened run.
+
+    Four are caches, which read at their first use: `paths`, `opened.lanes`, `cuts` and `matched`. One changes what is
+    read: `readers`, if a replay asks for it (`Leftovers.leave_out`).
     """
 
     path: str
     size: int
     sizes: ReadSizes
     files: tuple[RankFile, ...]
-    chosen: tuple[int, ...] | None  # ranks that were to be read; None: all
+    chosen: tuple[int, ...] | None  # chosen ranks; None: all
     share: range  # ranks that this member of a team opened
-    members: int  # size of that team
+    members: int  # number of members of the team
     origin: Origin
     nodes: Nodes
     threads: np.ndarray  # int32, by rank
@@ -49,14 +51,14 @@ class RunParts:
     shared: SharedTables
     paths: RunPaths
     opened: OpenedThreads
-    sampler: Callable[[int], ThreadTable | None]  # rows of the tracer's own thread of a rank
+    sampler: Callable[[int], ThreadTable | None]  # returns the rows of the tracer's own thread of a rank
     duration_ns: int
-    spans: Mapping[int, tuple[int, int]]  # by rank (ns)
+    spans: Mapping[int, tuple[int, int]]  # by rank: times of its first and last record, ns
     cuts: Cuts
     readers: ThreadReaders
     matched: Matched
     problems: tuple[Problem, ...]
     event_labels: Mapping[int, tuple[str, dict[int, str]]]
-    relatives: Callable[[], list[Relative]]  # finds the runs that this run met
+    relatives: Callable[[], list[Relative]]  # finds other runs that this run communicated with
     repair: Repair | None = None
     half_done: HalfDone = HalfDone()

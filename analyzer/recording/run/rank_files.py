@@ -1,4 +1,4 @@
-"""Search for the rank files of a run, and problems for those that are missing."""
+"""Finds the rank files of a run, and reports files that are missing."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ _RANK_FILE = re.compile(r"\d{6,}\.h5")
 
 @dataclass(frozen=True)
 class RunFiles:
-    """Readable rank files of a run in order of rank, and a Problem for each other file."""
+    """Rank files of a run that can be read, in order of rank, and a Problem for each other file."""
 
     path: str
     size: int
     files: tuple[RankFile, ...]
     problems: tuple[Problem, ...]
-    share: range  # ranks whose files this process opened: each member of a team has its own, in order of members
-    chosen: tuple[int, ...] | None = None  # ranks that were to be read; None: all
+    share: range  # ranks whose files this member of a team opened; shares are in order of members
+    chosen: tuple[int, ...] | None = None  # chosen ranks; None: all
     open_other: Callable[[int], RankFile] | None = None  # opens the file of a rank that was not chosen
 
 
 def find_ranks(
     path: str, choice: Choice | None = None, team: Team | None = None, sizes: ReadSizes = DEFAULT_SIZES
 ) -> RunFiles:
-    """Open run.h5, the folder of its rank files, or one of these files.
+    """Open the files of a run.
 
     Args:
-        path: The file or folder.
+        path: run.h5, the folder of its rank files, or one rank file.
         choice: Open only the files of these ranks. None: all.
-        team: Processes that share the files by their sizes, and exchange the small parts. All members must call this.
+        team: Processes that share the files by size, and exchange their small parts. All members must call this.
         sizes: Amounts in which the files are read.
 
     Raises:
-        TracelibError: It is nothing of that kind, no rank can be read, or a chosen rank is not in the run.
+        TracelibError: There is no such file, no rank can be read, or the run lacks a chosen rank.
     """
     place, team = Path(path), team or Team()
     if not place.exists():
@@ -120,9 +120,9 @@ def _gather(path: str, places: list[Place], choice: Choice | None, team: Team, s
 
 
 def _share(places: Sequence[Place], wanted: Sequence[int], team: Team) -> range:
-    """Return the ranks whose files this member of a team opens: about as many bytes as others.
+    """Return the ranks whose files this member of a team opens. Each member opens about the same number of bytes.
 
-    Of packed runs, all members open the same number of ranks.
+    In packed runs each member opens the same number of ranks.
     """
     if team.size == 1:
         return range(len(places))
@@ -142,7 +142,10 @@ def _of_all(
     places: Sequence[Place], files: list[RankFile], problems: list[Problem], first: TracelibError | None, team: Team,
     sizes: ReadSizes,
 ) -> tuple[list[RankFile], list[Problem], TracelibError | None]:  # fmt: skip
-    """Exchange what the members of a team opened. Returns files, problems and the first error, in order of rank."""
+    """Exchange the files that the members of a team opened.
+
+    Return files, problems and the first error, in order of rank.
+    """
     parts = team.allgather((Heads.of(files), problems, first))
     by_member = [
         files if member == team.rank else heads.files(places, sizes) for member, (heads, _, _) in enumerate(parts)
@@ -152,7 +155,7 @@ def _of_all(
 
 
 def runs_beside(path: Path) -> list[Path]:
-    """List the other runs in the folder of a run (run.h5, or run.ranks), by name."""
+    """Return the other runs in the folder of a run (run.h5, or run.ranks), by name."""
     own = path.absolute().with_suffix(".h5")
     return sorted(other for other in own.parent.glob("*.h5") if other != own and _is_run(other))
 

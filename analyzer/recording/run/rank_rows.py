@@ -1,4 +1,4 @@
-"""Access of kernels to rows of rank files: for traces whose rows lie in such files."""
+"""Access to the raw rows of rank files, for kernels and for traces whose rows lie in such files."""
 
 from __future__ import annotations
 
@@ -15,34 +15,37 @@ from analyzer.trace import Extra, Trace
 
 
 class RowReader(Protocol):
-    """Reader of the rows of ranks as they lie in their files."""
+    """Interface of a trace that can give the rows of ranks as they lie in their files."""
 
     def files_of(self, ranks: range) -> list[RankFile]:
         """Return the files of these ranks that can be read."""
 
     def only_lane(self, rank: int) -> ThreadRecords | None:
-        """Return the thread of a rank that has one; else None."""
+        """Return the thread of a rank that has exactly one thread; None: it has several, or no file."""
 
     def raw_calls(
         self, rank: int, begin: int = 0, end: int | None = None
     ) -> Iterator[tuple[ThreadRecords, np.ndarray, np.ndarray]]:
-        """Read the blocks of `Trace.calls` of a rank of one thread as raw rows of calls and of folded polls."""
+        """Yield blocks of a rank that has one thread: the thread, raw rows of `calls`, and raw rows of folded polls."""
 
     def stored_lanes(self, ranks: range) -> Stored | None:
-        """Return the threads of ranks that kernels read in their files; None if one rank has no such thread."""
+        """Return the threads of ranks for kernels that read the files themselves.
+
+        None: a rank cannot be read in this way.
+        """
 
     def forget(self, rank: int) -> None:
-        """Drop what is kept in memory of the rows of a rank."""
+        """Drop the rows of a rank from memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankRows(Extra):
-    """Reader of rank files; None: the trace has none."""
+    """Extra that gives access to the rows of rank files. reader: None if the trace has no such files."""
 
     reader: RowReader | None = None
 
 
 def row_reader(trace: Trace) -> RowReader | None:
-    """Return the reader of a trace's rows; None if the trace is of another source, or shows a part of a run alone."""
+    """Return the reader of a trace's rank files. None: the trace has no such files, or shows only a part of a run."""
     reader = trace.extra(RankRows).reader
     return reader if reader is trace else None

@@ -1,6 +1,6 @@
-"""Threads of a run's ranks, made for each rank when they are first asked for.
+"""Threads of a run's ranks, made for each rank at its first use.
 
-In a team each member opens some ranks and sends the others what they must know of them (OPENED, `RankReport`).
+In a team each member opens some ranks, and sends the others what they need to know of them (OPENED, `RankReport`).
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from analyzer.trace import Problem, UnfinishedCall
 
 
 class ReferredTables(NamedTuple):
-    """Facts of a run that the rows of its ranks refer to."""
+    """Tables of a run that the rows of its ranks refer to: clocks, CPUs, shared tables and call paths."""
 
     clocks: Mapping[int, Clock]
-    first_cpu: np.ndarray  # by rank
+    first_cpu: np.ndarray  # by rank: number of its first CPU
     shared: SharedTables
-    chain: Callable[[int, int], str]  # a path of a rank in words
+    chain: Callable[[int, int], str]  # returns a path of a rank as text
 
 
 class RankReport(NamedTuple):
-    """Information about a rank that most ranks do not have: problems, its end, unfinished calls."""
+    """Facts about a rank that most ranks do not have: problems, its end, unfinished calls."""
 
     problems: list[Problem]
-    of_regions: list[Problem]
+    of_regions: list[Problem]  # problems of its regions
     parameters: frozenset[int]  # parameters of its regions
     end: End  # how its process ended
     in_buffer: bool  # True if calls of a dead process are only in its buffer
-    unfinished: tuple[UnfinishedCall, ...]  # calls that it died in; a call that is `open` has no end yet
+    unfinished: tuple[UnfinishedCall, ...]  # calls that the rank died in; if OPENED.open, their end is not set yet
 
 
 OPENED = np.dtype(
@@ -62,17 +62,17 @@ OPENED = np.dtype(
 
 
 class RankThreads:
-    """Cache of the threads of ranks, each made when it is first asked for. Threads may share it."""
+    """Cache of the threads of ranks, each made at its first use. Python threads may share the cache."""
 
     def __init__(self, raw: RawRanks, refers: ReferredTables) -> None:
         self._raw, self._refers = raw, refers
         self._lanes: dict[int, list[ThreadRecords]] = {}
         self._samplers: dict[int, ThreadTable] = {}
-        self._open: dict[int, Unfinished] = {}  # of ranks whose threads are made, by rank: calls without an end
+        self._open: dict[int, Unfinished] = {}  # by rank: unfinished calls whose end is not set yet
         self._last_sign: int | None = None
 
     def lanes(self, rank: int) -> list[ThreadRecords]:
-        """Return the threads of a rank, in order."""
+        """Return the threads of a rank, in order of their numbers."""
         if rank not in self._lanes:
             with self._raw.lock:
                 if rank not in self._lanes:
@@ -112,10 +112,10 @@ class RankThreads:
         return lanes
 
     def _end_unfinished(self, rank: int, lanes: Sequence[ThreadRecords], calls: Unfinished, last_sample: int) -> None:
-        """Set the end of calls that a process died in to its last sign of life.
+        """Set the end of the calls that a process died in to the last time at which it was alive.
 
-        That is its latest sample, if it comes after the calls' entries. Else it is the last record of any rank, which
-        may not be known yet.
+        That is its latest sample, if it comes after the entries of the calls. If not, the time is the last record of
+        any rank, which may not be known yet.
         """
         entered = [lane.clock.ns(ticks) for lane in lanes if (ticks := calls.entered(lane.thread)) is not None]
         if last_sample > max(entered, default=last_sample):
@@ -126,14 +126,18 @@ class RankThreads:
             self._open[rank] = calls
 
     def end_open_calls(self, last_sign: int) -> None:
-        """Set the end (ns) of the calls that ranks died in, where no sample tells more."""
+        """Set the end of the calls that ranks died in, where no sample tells more.
+
+        Args:
+            last_sign: Time of the last record of any rank, ns.
+        """
         self._last_sign = last_sign
         for rank, calls in self._open.items():
             _end_calls(self._lanes[rank], calls, last_sign)
         self._open.clear()
 
     def sampler(self, rank: int) -> ThreadTable | None:
-        """Return the rows of the tracer's own thread of a rank; None: there was none."""
+        """Return the rows of the tracer's own thread, which takes samples, of a rank; None: there was none."""
         if rank in self._raw.files:
             self.lanes(rank)
         return self._samplers.get(rank)
@@ -143,10 +147,10 @@ class RankThreads:
 
         Args:
             ranks: The ranks to open.
-            shared: Find out more, for processes that do not open these ranks.
+            shared: Also find facts for other processes, which do not open these ranks (OPENED.whole).
 
         Returns:
-            OPENED of the ranks, and their reports, by rank, where there is something to say.
+            Facts about each rank (OPENED), and the reports, by rank, that are not empty.
         """
         reports: dict[int, RankReport] = {}
         rows = []
@@ -179,7 +183,7 @@ class RankThreads:
 
 
 class ThreadsLater(Mapping[int, list[ThreadRecords]]):
-    """Threads of each rank that has a file, made when they are first asked for."""
+    """Mapping from rank to threads, which are made at their first use."""
 
     def __init__(self, ranks: Iterable[int], made: Callable[[int], list[ThreadRecords]]) -> None:
         self._ranks = dict.fromkeys(ranks)
@@ -201,7 +205,7 @@ class ThreadsLater(Mapping[int, list[ThreadRecords]]):
 
 
 def _are_whole(lanes: Sequence[ThreadRecords]) -> bool:
-    """True if these threads are known to have recorded all the time."""
+    """Return True if these threads are known to have recorded all the time."""
     try:
         return not any(len(lane.unrecorded) for lane in lanes)
     except TracelibError:  # the error is raised when these rows are read
@@ -209,7 +213,7 @@ def _are_whole(lanes: Sequence[ThreadRecords]) -> bool:
 
 
 def _forget_counts_over_gaps(lane: ThreadRecords) -> None:
-    """Mark the calls after gaps: counts over a gap in recording belong to no burst."""
+    """Mark the calls after gaps in recording. Counts over a gap belong to no burst."""
     if lane.counts is not None:
         found = [lane.tables["calls"].find(lane.clock.ticks(end)) for end in lane.unrecorded["end"].tolist()]
         lane.counts.after_gaps = np.array(found, np.int64)
@@ -226,7 +230,7 @@ def _unfinished(
 
 
 def _end_calls(lanes: Sequence[ThreadRecords], calls: Unfinished, ns: int) -> None:
-    """Extend the threads to the end of the calls that they died in."""
+    """Set the end of the calls that the threads died in to `ns`, and extend the threads to that time."""
     for lane in lanes:
         if calls.entered(lane.thread) is not None:
             calls.end(lane.thread, lane.clock.ticks(ns))
@@ -236,7 +240,7 @@ def _end_calls(lanes: Sequence[ThreadRecords], calls: Unfinished, ns: int) -> No
 
 
 def _extend_main_thread(lanes: Sequence[ThreadRecords], start: int, last_sample: int) -> None:
-    """Extend the main thread to the life of the process: from its start to the last event or sample of any thread."""
+    """Extend the main thread from the start of the process to the last event or sample of any thread, ns."""
     main, *others = lanes
     empty = not any(len(table) for table in main.tables.values())
     main.start = start if empty else min(start, main.start)

@@ -1,4 +1,4 @@
-"""Rows of a run's ranks before their clocks are known, read for each rank when they are first asked for."""
+"""Rows of a run's ranks before their clocks are known, read for each rank at its first use."""
 
 from __future__ import annotations
 
@@ -22,22 +22,28 @@ from tracelib.schema.spool import ThreadSpool
 
 
 class RawRank(NamedTuple):
-    """Rows of a rank before its clock is known."""
+    """Tables of a rank before its clock is known, with the fate of its process."""
 
     fate: Fate
     pending: list[ThreadSpool]
     unfinished: Unfinished
-    tables: dict[int, dict[str, ThreadTable]]  # by thread of the program
+    tables: dict[int, dict[str, ThreadTable]]  # by thread of the program, then by name
     sampler: ThreadTable | None  # rows of the tracer's own thread; None: it had none
     counts: dict[int, CountTable]  # by thread, if counters were read
     problems: list[Problem]
 
 
 class RawRanks:
-    """Cache of the rows of ranks. Threads may share it."""
+    """Cache of the tables of ranks. Python threads may share it."""
 
     def __init__(self, files: Sequence[RankFile], counters: Sequence[Counter], *, impossible: bool) -> None:
-        """Prepare the ranks; `impossible`: accept impossible time stamps."""
+        """Prepare the cache.
+
+        Args:
+            files: Files of all ranks.
+            counters: Counters of the run.
+            impossible: Accept rows with impossible time stamps.
+        """
         self.files = {file.rank: file for file in files}
         self.counters, self._impossible = counters, impossible
         self._sound: Set[int] = frozenset()
@@ -45,22 +51,22 @@ class RawRanks:
         self.lock = RLock()
 
     def trust(self, sound: Set[int]) -> None:
-        """Skip the search for faults in these ranks, because members of a team have opened them without fault."""
+        """Skip the search for faults in these ranks, because other members of a team have opened them without fault."""
         self._sound = sound
 
     def get(self, rank: int) -> RawRank:
-        """Return the rows of a rank. Raises TracelibError if some are impossible."""
+        """Return the tables of a rank. Raises TracelibError if rows are impossible."""
         with self.lock:
             if rank not in self._kept:
                 self._kept[rank] = self._read(self.files[rank])
             return self._kept[rank]
 
     def tables(self, rank: int) -> Mapping[int, Mapping[str, ThreadTable]]:
-        """Return the tables of each thread of a rank."""
+        """Return the tables of a rank, by thread, then by name."""
         return self.get(rank).tables
 
     def forget(self, rank: int) -> None:
-        """Drop the rows of a rank, whose threads are made."""
+        """Remove a rank from the cache, because its threads have been made."""
         self._kept.pop(rank, None)
 
     def _read(self, file: RankFile) -> RawRank:
@@ -77,9 +83,16 @@ class RawRanks:
 
 
 def count_threads(raw: RawRanks, mine: Sequence[int], size: int, team: Team) -> tuple[np.ndarray, list[Problem]]:
-    """Count the threads of each of a run's `size` ranks (int32), and report the problems of their rows.
+    """Count the threads of each rank.
 
-    In a team each member reads its own ranks, `mine`.
+    Args:
+        raw: Tables of the ranks.
+        mine: Ranks that this member of the team reads.
+        size: Number of ranks of the run.
+        team: Processes that share the ranks; all must call this.
+
+    Returns:
+        Number of threads, int32 of shape (size,); 1 for ranks without a file. Then the problems of all ranks' rows.
     """
     threads, problems = np.ones(size, np.int32), list[Problem]()
     for part, part_problems in team.gather(lambda: _count(raw, mine)):
@@ -89,7 +102,7 @@ def count_threads(raw: RawRanks, mine: Sequence[int], size: int, team: Team) -> 
 
 
 def _count(raw: RawRanks, mine: Sequence[int]) -> tuple[np.ndarray, list[Problem]]:
-    """Read some ranks. Returns their number of threads as (rank, threads), shape (ranks, 2), and problems of rows."""
+    """Read some ranks. Return (rank, number of threads), shape (ranks, 2), and the problems of their rows."""
     rows = [raw.get(rank) for rank in mine]
     threads = [(rank, max(of_rank.tables) + 1) for rank, of_rank in zip(mine, rows, strict=True)]
     return np.array(threads, np.int64).reshape(-1, 2), [problem for of_rank in rows for problem in of_rank.problems]

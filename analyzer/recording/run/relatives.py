@@ -1,8 +1,8 @@
-"""Runs that a run met: runs of processes that it spawned, that spawned it, or that it connected to.
+"""Finds other runs that a run communicated with: those it spawned, that spawned it, or that it connected to.
 
-The runs do not tell each other their names: that would take a message that the program did not send. But launchers name
+Runs do not tell each other their names: that would need a message that the program did not send. But launchers name
 jobs so that the jobs of one mpirun can be recognized. A spawned process starts while MPI_Comm_spawn lasts. And both
-sides know the number of processes on the other side. So runs that fit are looked for in the folder of this run.
+sides know the number of processes of the other side. So runs that fit are searched in the folder of this run.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ from tracelib.schema.procedures import CONNECTS, SPAWNS
 
 _OUTSIDE = np.iinfo(np.uint32).max
 _MOST_DIGITS = 20
-"""Largest number of decimal digits of 64 bits, in which PMIx numbers jobs."""
+"""Largest number of decimal digits of the 64-bit numbers that PMIx gives to jobs."""
 _SLACK_NS = 1_000_000_000
 """Tolerance in ns for the difference between the clocks of two nodes."""
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Call in which processes of a run met processes of another run; times in ns since 1970."""
+    """Call in which processes of a run got a communicator with processes of another run. Times are in ns since 1970."""
 
-    spawns: bool  # this side started the other; else both sides were there
+    spawns: bool  # True if this side started the other; False if both were running
     begin_ns: int
     end_ns: int
     rank: int  # first rank of this side
-    here: int  # number of processes of this side
-    there: int
+    here: int  # number of processes on this side
+    there: int  # number of processes on the other side
 
 
 @dataclass(frozen=True)
 class World:
-    """Run as other runs see it."""
+    """Facts about a run by which other runs can recognize it."""
 
     name: str  # name of its file
     job: str
     size: int
-    parent_size: int  # 0: the run was not spawned
+    parent_size: int  # number of processes that spawned the run; 0: it was not spawned
     started_ns: int  # start of its first process, ns since 1970
     meetings: tuple[Meeting, ...]
 
 
 def family(job: str) -> str:
-    """Return the part that the names of all jobs of one mpirun share."""
+    """Return the part of a job's name that all jobs of one mpirun share."""
     kind, _, name = job.partition(" ")
     if kind == "pmix":
         return (
@@ -63,7 +63,13 @@ def family(job: str) -> str:
 
 
 def world_of(name: str, files: Sequence[RankFile], lanes: Mapping[int, list[ThreadRecords]]) -> World:
-    """Describe an opened run as other runs see it."""
+    """Return the facts about an opened run by which other runs can recognize it.
+
+    Args:
+        name: Name of the run's file.
+        files: Files of its ranks.
+        lanes: Threads of each rank.
+    """
     first = min(files, key=lambda file: file.rank).attributes
     meetings: dict[tuple[int, int, int], Meeting] = {}
     for file in files:
@@ -79,7 +85,7 @@ def world_of(name: str, files: Sequence[RankFile], lanes: Mapping[int, list[Thre
 def _meetings(
     file: RankFile, lanes: Mapping[int, list[ThreadRecords]]
 ) -> Iterator[tuple[tuple[int, int, int], Meeting]]:
-    """Yield the meetings of a rank, by (id of the new communicator, local size, remote size)."""
+    """Yield the meetings of a rank. The key of each is (id of the new communicator, local size, remote size)."""
     for row in file.communicators[3:]:
         remote = file.ranks_of(int(row["remote"]), int(row["remote_size"]))
         if isinstance(remote, range) or not len(remote) or (remote != _OUTSIDE).any():
@@ -99,7 +105,12 @@ def _meetings(
 
 
 def relatives(own: World, others: Sequence[World]) -> list[Relative]:
-    """List the runs that a run has met, in order of time."""
+    """Return the other runs that a run communicated with, in order of time.
+
+    Args:
+        own: The run.
+        others: Runs in the same folder.
+    """
     found = []
     if own.parent_size:
         parents = [world.name for world in others if own in _children(world, [own, *others])]
@@ -117,9 +128,9 @@ def relatives(own: World, others: Sequence[World]) -> list[Relative]:
 
 
 def _children(parent: World, worlds: Sequence[World]) -> list[World | None]:
-    """Find the run that each spawning call started; None: there is none.
+    """Return for each spawning call of a run the run that it started; None: not found.
 
-    If several runs may be the child, the earliest start belongs to the first call.
+    If several runs fit, the one that started first belongs to the first call.
     """
     left, found = sorted(worlds, key=lambda world: world.started_ns), []
     for meeting in (meeting for meeting in parent.meetings if meeting.spawns):
@@ -131,13 +142,13 @@ def _children(parent: World, worlds: Sequence[World]) -> list[World | None]:
 
 
 def _may_be(child: World, meeting: Meeting, parent: World) -> bool:
-    """True if a run may consist of the processes that a call of the parent spawned."""
+    """Return True if a run may consist of the processes that this call of the parent spawned."""
     began = meeting.begin_ns - _SLACK_NS <= child.started_ns <= meeting.end_ns + _SLACK_NS
     sizes = (child.parent_size, child.size) == (meeting.here, meeting.there)
     return began and sizes and bool(parent.job) and family(child.job) == family(parent.job)
 
 
 def _met(one: Meeting, other: Meeting) -> bool:
-    """True if both may be sides of one meeting: they lasted at the same time and their sizes fit."""
+    """Return True if two calls may be the sides of one meeting: they overlap in time, and their sizes fit."""
     together = one.begin_ns - _SLACK_NS <= other.end_ns and other.begin_ns - _SLACK_NS <= one.end_ns
     return together and not other.spawns and (one.here, one.there) == (other.there, other.here)

@@ -1,4 +1,4 @@
-"""Extras that an opened run puts on its trace."""
+"""Makes the extras of an opened run."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from analyzer.trace import Clocks, Extra, Trace
 
 
 def extras_of(parts: RunParts, trace: Trace, reader: RowReader, matched: Callable[[], Matching]) -> list[Extra]:
-    """Make the extras of a run.
+    """Make the extras of a run, which its trace offers.
 
     Args:
-        parts: The run.
-        trace: Its trace, on which `Leftovers.leave_out` acts.
-        reader: Reader of its rows.
+        parts: The opened run.
+        trace: Its trace, from which `Leftovers.leave_out` removes messages.
+        reader: Reader of the rows of its files.
         matched: Function that returns the matching of its messages.
     """
     return [*_of_program(parts), *_of_tracer(parts), *_of_messages(parts, trace, matched), RankRows(reader=reader)]
 
 
 def _of_program(parts: RunParts) -> list[Extra]:
-    """Make the extras that say what the program did."""
+    """Make the extras about the program."""
     lanes, cuts, labels = parts.opened.lanes, parts.cuts, parts.shared.labels
     files = {file.rank: file for file in parts.files}
     samples = any(file.lengths["samples"] for file in parts.files)
@@ -56,7 +56,7 @@ def _of_program(parts: RunParts) -> list[Extra]:
 
 
 def _of_tracer(parts: RunParts) -> list[Extra]:
-    """Make the extras that say what the tracer did, and could not do."""
+    """Make the extras about the tracer, and about what it could not record."""
     lanes, half_done = parts.opened.lanes, parts.half_done
     return [
         RunLosses(
@@ -75,7 +75,7 @@ def _of_tracer(parts: RunParts) -> list[Extra]:
 
 
 def _of_messages(parts: RunParts, trace: Trace, matched: Callable[[], Matching]) -> list[Extra]:
-    """Make the extras that say which messages lack a side."""
+    """Make the extras about messages that lack a side."""
     return [
         RunChosen(parts.chosen, matched=matched),
         RunLeftovers(

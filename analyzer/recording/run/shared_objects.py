@@ -1,4 +1,4 @@
-"""Communicators, RMA windows, files and labels of the run, merged from the tables of each rank."""
+"""Merges communicators, RMA windows, files and labels of a run from the tables of each rank."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ from tracelib.schema import MEMBER, LabelKind, ObjectKind
 WORLD_ROW, SELF_ROW = 1, 2
 
 Group = range | bytes
-"""World ranks: a progression, or the bytes that `members` has of another group."""
+"""World ranks of a group: a range, if they are a progression, otherwise the bytes of its rows in `members`."""
 
 
 def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Communicator, ...], dict[int, np.ndarray]]:
     """Merge the communicators of all ranks.
 
-    MPI_COMM_WORLD is the first. Then come the ranks' MPI_COMM_SELF in order of ranks, then the others in order of the
-    id that their members agreed on. A name is the last one that the last naming rank gave. Rows of unknown id (0) have
-    no index. Processes outside the run (of MPI_Comm_spawn) are no members, because no table has a row for them. They
-    are counted.
+    The order is: MPI_COMM_WORLD, the MPI_COMM_SELF of each rank, then the others by the id that their members agreed
+    on. If ranks gave several names, the last name of the last rank counts. Rows of unknown id (0) have no index.
+    Processes outside the run (of MPI_Comm_spawn) are counted, but are no members, because no table has a row for them.
+
+    Args:
+        files: The rank files.
+        size: Number of ranks of the run.
 
     Returns:
-        The communicators, and for each rank the index in them of each row of its `communicators` (-1: none).
+        The communicators. For each rank, the index of each row of its table `communicators` (-1: none).
     """
     met = _Met()
     more = {file.rank: met.numbers(file) for file in files if len(file.communicators) > SELF_ROW + 1}
@@ -50,14 +53,14 @@ def merge_communicators(files: Sequence[RankFile], size: int) -> tuple[tuple[Com
 
 
 class _Met:
-    """Communicators of all ranks, each once, so that a large communicator costs a rank no more than a small one."""
+    """Communicators of all ranks, each stored once. So a large communicator costs a rank no more than a small one."""
 
     def __init__(self) -> None:
         self.communicators: list[tuple[int, Group, Group]] = []
         self._known: dict[tuple[int, Group, Group], int] = {}
 
     def numbers(self, file: RankFile) -> list[int]:
-        """Return the index in `communicators` of each of a rank's rows after MPI_COMM_SELF; -1 for an unknown id."""
+        """Return for each of a rank's rows after MPI_COMM_SELF the index in `communicators`; -1: unknown id."""
         rows = file.communicators[SELF_ROW + 1 :]
         columns = (rows[name].tolist() for name in ("id", "members", "size", "remote", "remote_size"))
         return [
@@ -66,7 +69,10 @@ class _Met:
         ]
 
     def _number(self, id_: int, local: Group, remote: Group) -> int:
-        """Number a communicator. The other side of an intercommunicator has the same groups, its own group first."""
+        """Return the index of a communicator, which is added if it is new.
+
+        On the other side of an intercommunicator the two groups are exchanged.
+        """
         if (number := self._known.get((id_, local, remote))) is None:
             number = len(self.communicators)
             self.communicators.append((id_, local, remote))
@@ -80,7 +86,7 @@ def _group(file: RankFile, said: int, size: int) -> Group:
 
 
 class _Members:
-    """Members of groups that belong to the run; equal groups share one tuple."""
+    """Members of groups that are ranks of the run. Equal groups share one tuple."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -93,13 +99,18 @@ class _Members:
         return self._made[group]
 
     def outside(self, group: Group) -> int:
-        """Count the processes of a group that are not in the run."""
+        """Return the number of processes of a group that are not in the run."""
         whole = len(group) if isinstance(group, range) else len(group) // MEMBER.itemsize
         return whole - len(self.of(group))
 
 
 def _names(files: Sequence[RankFile], numbers: Mapping[int, Sequence[int]]) -> dict[int, str]:
-    """Return the names given by MPI_Comm_set_name, by number of the communicator; `numbers`: for each rank's rows."""
+    """Return the names that MPI_Comm_set_name gave, by index in `_Met.communicators`.
+
+    Args:
+        files: The rank files.
+        numbers: For each rank, the index of each row after MPI_COMM_SELF.
+    """
     names = {}
     for file in (f for f in files if len(f.labels)):
         of_rank = numbers.get(file.rank, ())
@@ -111,7 +122,7 @@ def _names(files: Sequence[RankFile], numbers: Mapping[int, Sequence[int]]) -> d
 
 
 def _first_rows(files: Sequence[RankFile], selves: Mapping[int, int]) -> dict[int, np.ndarray]:
-    """Return the index of each rank's rows up to the row of MPI_COMM_SELF."""
+    """Return for each rank the index of its first rows, up to MPI_COMM_SELF."""
     table = np.full((len(files), SELF_ROW + 1), -1, np.int32)
     table[:, WORLD_ROW] = 0
     table[:, SELF_ROW] = [selves.get(file.rank, -1) for file in files]
@@ -123,11 +134,11 @@ _NO_NUMBERS = np.zeros(1, np.int32)
 
 @dataclass(frozen=True)
 class Labels:
-    """Names of a run. Numbers count from 1; `regions[n - 1]` is the name of region n."""
+    """Names of a run's regions, parameters and events. Regions and parameters are numbered from 1."""
 
     regions: tuple[str, ...]
     parameters: tuple[str, ...]
-    events: dict[int, tuple[str, dict[int, str]]]  # type -> (label, value -> label)
+    events: dict[int, tuple[str, dict[int, str]]]  # by type: (label, labels by value)
     numbers: dict[
         int, tuple[np.ndarray, np.ndarray]
     ]  # by rank: number in the run of each region, parameter of the file
@@ -157,7 +168,7 @@ def merge_labels(files: Sequence[RankFile]) -> Labels:
 
 
 def _number(file: RankFile, kind: LabelKind, known: dict[str, int]) -> np.ndarray:
-    """Return the number in the run for each number in the file (int32; 0: no such number).
+    """Return the number in the run for each number in the file, int32; 0: there is no such number.
 
     New names are added to `known`.
     """
@@ -178,17 +189,17 @@ _NONE = np.full(1, -1, np.int32)
 def merge_objects(
     files: Sequence[RankFile], communicators: Mapping[int, np.ndarray]
 ) -> tuple[tuple[SharedObject, ...], dict[int, np.ndarray]]:
-    """Merge all RMA windows and files of the run.
+    """Merge the RMA windows and files of all ranks.
 
-    They stand in order of each rank's creation, lower ranks first. Rows with one id are one object. Each row of unknown
-    id (0) is an object of its own. A file has the name that its lowest rank gave.
+    They are in the order in which ranks created them, lower ranks first. Rows with the same id are one object. Each row
+    of unknown id (0) is an object of its own. A file has the name that its lowest rank gave.
 
     Args:
         files: The rank files.
-        communicators: For each rank the index of each row of its `communicators`.
+        communicators: For each rank, the index of each row of its table `communicators`.
 
     Returns:
-        The objects, and for each rank the index in them of each row of its `objects` (-1: none).
+        The objects. For each rank, the index of each row of its table `objects` (-1: none).
     """
     merged: list[SharedObject] = []
     known: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Tables of a run that hold for all of its ranks, merged from the tables of each rank."""
+"""Tables that hold for all ranks of a run, merged from the tables of each rank."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from analyzer.trace import Communicator, SharedObject
 
 @dataclass(frozen=True)
 class SharedTables:
-    """Procedures, communicators, objects and labels of a run, and how the rows of each rank refer to them."""
+    """Procedures, communicators, objects and labels of a run, and the indices by which rows of ranks refer to them."""
 
     procedures: tuple[str, ...]
-    procedure_tables: Mapping[int, ProcedureTable]  # by the `id` of a file's `procedures`
+    procedure_tables: Mapping[int, ProcedureTable]  # by `id` of a file's tuple `procedures`
     communicators: tuple[Communicator, ...]
     communicator_index: Mapping[int, np.ndarray]  # by rank, then by row: index in `communicators`
     objects: tuple[SharedObject, ...]
     object_index: Mapping[int, np.ndarray]  # by rank, then by row: index in `objects`
-    uneven: Mapping[int, Mapping[int, Units]]  # by rank: its RMA windows with several displacement units
+    uneven: Mapping[int, Mapping[int, Units]]  # by rank: RMA windows whose displacement units differ
     labels: Labels
 
     @property
     def region_numbers(self) -> Mapping[int, tuple[np.ndarray, np.ndarray]]:
-        """By rank: numbers in the run of its regions and parameters; empty: the run has none."""
+        """By rank: the numbers in the run of its regions, and of its parameters. Empty if the run has neither."""
         return self.labels.numbers if self.labels.regions or self.labels.parameters else {}
 
 
 def merge_tables(files: Sequence[RankFile], size: int) -> SharedTables:
-    """Merge the tables of the files of a run of `size` ranks."""
+    """Merge the tables of all rank files of a run. `size` is its number of ranks."""
     procedures = merge_procedures(files)
     communicators, communicator_index = merge_communicators(files, size)
     objects, object_index = merge_objects(files, communicator_index)

@@ -1,4 +1,4 @@
-"""Samples of the nodes on the clock of the run, from the files NAME.ranks/system-HOST.h5 beside the rank files."""
+"""Samples of the nodes, on the clock of the run, from the files NAME.ranks/system-HOST.h5 beside the rank files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tracelib.schema.sound import SoundAttributes
 
 NAMES = "system-*.h5"
 PACKED = "system"
-"""Name pattern of the files beside the rank files, one for each node, and name of the group in a packed run."""
+"""NAMES is the pattern of the files of samples, one for each node. PACKED is the group of samples in a packed run."""
 
 _CLOCK = ("host", "boot_id", "time_namespace")
 """Attributes of a rank's file that identify the clock that it read."""
@@ -33,7 +33,17 @@ _TIMES = np.dtype([(name, "<i8") for name in node.SYSTEM_TIMES])
 def read_system(
     files: Sequence[RankFile], clocks: Mapping[int, Clock], node_of: np.ndarray
 ) -> tuple[tuple[NodeSamples, ...], list[Problem]]:
-    """Read the samples of each node, in order of nodes; a Problem for each file that cannot be read or placed."""
+    """Read the samples of all nodes.
+
+    Args:
+        files: Files of the ranks.
+        clocks: Clock of each rank.
+        node_of: Number of each rank's node.
+
+    Returns:
+        The samples of each node that has some, by number of the node. Then a Problem for each file that cannot be read,
+        or that belongs to no node of the run.
+    """
     found, problems = [], []
     first: dict[tuple, RankFile] = {}  # by node: the file of its lowest rank
     for file in sorted(files, key=lambda file: file.rank):
@@ -50,7 +60,7 @@ def read_system(
 
 
 def sample_places(files: Sequence[RankFile]) -> list[tuple[Path, str]]:
-    """List where the samples of nodes are: files beside the rank files, groups of a packed run."""
+    """Return path and group of the samples of each node: files beside the rank files, or groups of a packed run."""
     folders = {f.place[: f.place.rfind("/") + 1] for f in files if f.group == "/"}
     places = {(path, "/") for folder in folders for path in Path(folder).glob(NAMES)}
     for path in {f.path for f in files if f.group != "/"}:
@@ -88,9 +98,19 @@ def _columns(rows: np.ndarray) -> tuple[str, ...]:
 
 
 def load_samples(path: Path, group: str = "/") -> tuple[dict, np.ndarray]:
-    """Read attributes and rows of the samples of a node. Raises TracelibError if they cannot be used.
+    """Read the samples of a node.
 
-    A row that was not yet written when the sampler was killed is zero, and left out.
+    Rows of zeros were not yet written when the sampler was killed, and are left out.
+
+    Args:
+        path: The file.
+        group: Group of the samples in the file.
+
+    Returns:
+        The attributes, and the rows.
+
+    Raises:
+        TracelibError: The samples cannot be used; the message has the reason.
     """
     try:
         with opened(path) as file:
@@ -112,7 +132,10 @@ def load_samples(path: Path, group: str = "/") -> tuple[dict, np.ndarray]:
 
 
 def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a file of samples, texts as they are stored. Raises KeyError, TypeError."""
+    """Return the attributes of a file of samples, texts as they are stored.
+
+    Raises KeyError if one is missing, and TypeError if one has the wrong type.
+    """
     found: dict[str, Any] = {}
     for name in node.SYSTEM_ATTRIBUTES:
         found[name] = given[name] if name in _TEXTS else whole_number(given, name)
@@ -122,9 +145,9 @@ def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _time(file: RankFile, clock: Clock, monotonic_ns: np.ndarray) -> np.ndarray:
-    """Convert CLOCK_MONOTONIC on a rank's node to ns of the trace.
+    """Convert CLOCK_MONOTONIC of a rank's node to ns of the trace.
 
-    The times are converted to ticks between the rank's pairs of readings, and from there as all ticks of the rank.
+    The times are converted to ticks between the rank's pairs of clock readings, and then like all ticks of the rank.
     """
     if not file.attributes["ticks_are_tsc"]:
         return clock.times(monotonic_ns)

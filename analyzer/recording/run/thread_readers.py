@@ -1,4 +1,4 @@
-"""Readers of many ranks at once, and the rows that are left out of all that is read."""
+"""Readers of many ranks at once, and operations that remove rows from all that is read."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Found = TypeVar("Found")
 
 
 class ThreadReaders:
-    """Readers of the threads of a run's `size` ranks.
+    """Readers of the threads of all ranks of a run.
 
-    This is the one part of an opened run that changes what is read: from a call of `leave_out` on, rows have no other
-    side. The readers, which kept facts about these rows, are then replaced as a whole.
+    This is the only part of an opened run that changes what is read: after a call of `leave_out`, some rows count as
+    calls without a partner. The readers, which may remember facts about these rows, are then replaced.
     """
 
     def __init__(self, lanes: Lanes, size: int, sizes: ReadSizes) -> None:
@@ -32,7 +32,7 @@ class ThreadReaders:
 
     @property
     def stored(self) -> StoredThreads:
-        """Reader of the calls and requests of threads that kernels read in their files."""
+        """Reader of calls and requests of threads whose rows kernels read in the files."""
         return self._readers[0]
 
     @property
@@ -45,16 +45,16 @@ class ThreadReaders:
         return stored, WindowedThreads(self._lanes, self._size, stored)
 
     def leave_out(self, trace: Trace, halves: np.ndarray) -> None:
-        """Remove the other side from sends and receives (CUT_OFF)."""
+        """Let sends and receives without other side (CUT_OFF) count as calls without a partner."""
         if len(halves):
             self._changed(lambda: leave_out_messages(trace, self._lanes, halves))
 
     def leave_out_collectives(self, trace: Trace, unfinished: np.ndarray) -> tuple[int, set[int]]:
-        """Remove collectives that not all members made (cut_off.py).
+        """Leave out collectives that not all members made (cut_off.py).
 
         Args:
             trace: The run.
-            unfinished: bool by rank: it did not end in order.
+            unfinished: bool by rank: True if it did not end in order.
 
         Returns:
             Number of calls that were left out, and the ranks that did not make them.

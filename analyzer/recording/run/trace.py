@@ -1,4 +1,4 @@
-"""Our own runs as a `Trace`: run.h5 and the rank files it links, read by windows of time."""
+"""Runs of tracelib as a `Trace`: run.h5 and the rank files that it links, read by windows of time."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from analyzer.trace.system import events_of, with_events
 
 
 class RunTrace(Trace):
-    """Measured run as a trace. Nothing is ever written to its files.
+    """Measured run as a trace. Its files are never changed.
 
-    It reads its parts, which `open_run` makes, and changes nothing of them itself.
+    `open_run` makes the parts that it reads.
     """
 
     def __init__(self, parts: RunParts) -> None:
@@ -43,15 +43,15 @@ class RunTrace(Trace):
 
     @property
     def lanes(self) -> Lanes:
-        """Threads of each rank that could be read."""
+        """Threads of each rank that could be read, by rank."""
         return self._lanes
 
     def matching(self) -> Matching:
-        """Return the matching of the messages, which is made at its first use: by all members of a team together."""
+        """Return the matching of messages. At the first call all members of a team must call it, and match together."""
         return self._parts.matched.get(partial(paths_of_calls, self))
 
     def repaired(self, repair: Repair) -> RunTrace:
-        """Return the same run with a note on what was done to its clocks."""
+        """Return the same run with a description of the repair of its clocks."""
         return RunTrace(replace(self._parts, repair=repair))
 
     def _lanes_of(self, ranks: range | None) -> list[ThreadRecords]:
@@ -68,7 +68,7 @@ class RunTrace(Trace):
         return self._cuts.windows(records, rank)
 
     def files_of(self, ranks: range) -> list[RankFile]:
-        """Return the files of these ranks, as far as they could be read."""
+        """Return the files of these ranks that could be read."""
         return [file for file in self._parts.files if file.rank in ranks]
 
     def share(self, team: Team) -> range:
@@ -86,7 +86,16 @@ class RunTrace(Trace):
     def raw_calls(
         self, rank: int, begin: int = 0, end: int | None = None
     ) -> Iterator[tuple[ThreadRecords, np.ndarray, np.ndarray]]:
-        """Yield the blocks of `calls` for a rank of one thread: calls and folded polls as they lie in the file."""
+        """Yield the raw rows of calls of a rank that has one thread, block by block. Yields nothing for other ranks.
+
+        Args:
+            rank: The rank.
+            begin: Begin of the window, ns.
+            end: End of the window, ns. None: the end of the run.
+
+        Yields:
+            The thread, raw rows of `calls`, and raw rows of folded polls.
+        """
         lane = self.only_lane(rank)
         if not lane:
             return
@@ -94,7 +103,10 @@ class RunTrace(Trace):
             yield lane, lane.rows("calls", low, high), lane.folded(low, high)
 
     def stored_lanes(self, ranks: range) -> Stored | None:
-        """Return the threads of ranks that each have one thread, which kernels can read; None: not all have."""
+        """Return the threads of ranks for the kernels, which read the files themselves.
+
+        None: a rank has several threads, or rows that kernels cannot read.
+        """
         return self._parts.readers.stored.of(ranks)
 
     def forget(self, rank: int) -> None:
@@ -124,7 +136,7 @@ class RunTrace(Trace):
         return super().rank_requests(ranks, begin, end) if found is None else found
 
     def _is_whole(self, begin: int, end: int) -> bool:
-        """True if [begin, end) covers the whole run."""
+        """Return True if [begin, end) ns covers the whole run."""
         return begin <= 0 and end >= self._cuts.end(None)
 
     def states(self, begin: int = 0, end: int | None = None, ranks: range | None = None) -> np.ndarray:
@@ -149,7 +161,7 @@ class RunTrace(Trace):
         return sort_rows(np.concatenate([events, *counted]), "time", "rank", "thread")
 
     def _node_events(self, begin: int, end: int, ranks: range) -> np.ndarray:
-        """Return EVENT of the samples of nodes whose first rank is one of `ranks`."""
+        """Return events (EVENT) of the samples of nodes whose first rank is one of `ranks`."""
         nodes = [node for node in self.nodes.samples if node.rank in ranks]
         parts = [events_of(node, begin, end, int(self._parts.first_cpu[node.rank])) for node in nodes]
         events = np.concatenate([np.zeros(0, EVENT), *parts])
@@ -173,7 +185,7 @@ class RunTrace(Trace):
         return self.matching().unordered(begin, end)
 
     def check_repairable(self) -> None:
-        """Raise TracelibError if calls were lost: then messages may be matched wrongly."""
+        """Raise TracelibError if calls were lost: messages may then be matched wrongly."""
         if any(file.attributes["lost_calls"] or file.attributes["lost_rows"] for file in self._parts.files):
             text = f"{self.path}: calls were lost, so it is not sure which send belongs to which receive"
             raise TracelibError(text, "leave out --repair-clocks")

@@ -1,5 +1,5 @@
-"""Thread of a rank: its rows of a window of time, as records of the trace.
+"""Thread of a rank: its rows in a window of time, as records of the trace.
 
-Calls, regions, counters, samples and summed calls of one thread. Rows come from `rank_file`. This package knows nothing
-of other ranks.
+These are calls, regions, counters, samples and summed calls of one thread. Rows come from `rank_file`. This package
+uses nothing of other ranks.
 """

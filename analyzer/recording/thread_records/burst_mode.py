@@ -1,10 +1,12 @@
 """Summed calls (TRACELIB_CALLS, TRACELIB_BURSTS) as events of a Paraver trace.
 
-Extrae's "Tracing mode" says where detail is missing. Its statistics of the burst mode say what each buffer holds, by
-kind of call. Each stretch between two long computations has events of our own, because its calls are not known by kind.
-As in Extrae, a statistic stands at the end of what it counts, and a 0 at the beginning. So the sum of a type is the sum
-of the run. Numbers and labels: Extrae's MPI_STATS_..._EV (versions 3 and 4; version 5 numbers those from 54000006
-anew).
+Extrae's event "Tracing mode" shows where details are missing. Its statistics of burst mode tell what each buffer holds,
+by kind of call. Each stretch between two long computations has events of tracelib, because the kinds of its calls are
+not known.
+
+As in Extrae, the value of a statistic stands at the end of the time that it describes, and a 0 at the begin. So the
+values of a type sum up to the sum of the run. Numbers and labels: Extrae's MPI_STATS_..._EV (versions 3 and 4; version
+5 numbers those from 54000006 anew).
 """
 
 from __future__ import annotations
@@ -22,14 +24,21 @@ from tracelib import schema
 from tracelib.schema.procedures import COLLECTIVES, POINT_TO_POINT, base_name
 
 SUMMED_PROCEDURE = "MPI_Summed"
-"""Name that stands for a stretch of calls of several procedures."""
+"""Name of the procedure in a call that represents a stretch of summed calls."""
 
 _STEP = 256
 """Number of rows that are read at once to find the next stretch."""
 
 
 def stretches(table: ThreadTable, begin: int, end: int, around: int) -> np.ndarray:
-    """Return stretches (SUMMARY) that begin in [begin, end) ticks, and `around` (0 or 1) more on both sides."""
+    """Return the stretches of summed calls (SUMMARY) that begin in [begin, end) ticks.
+
+    Args:
+        table: Table `summaries` of a thread.
+        begin: Begin, ticks.
+        end: End, ticks.
+        around: Number (0 or 1) of further stretches before and after.
+    """
     first, last = table.find(begin), table.find(end)
     parts = [_stretches_only(table.read(first, last))]
     if around:
@@ -38,7 +47,7 @@ def stretches(table: ThreadTable, begin: int, end: int, around: int) -> np.ndarr
 
 
 def as_polls(rows: np.ndarray, call: int) -> np.ndarray:
-    """Convert stretches to rows of `polls` of procedure number `call`."""
+    """Convert stretches to raw rows of `polls`, with procedure number `call`."""
     found = np.zeros(len(rows), schema.POLL)
     for column in ("enter", "exit", "inside", "count", "thread"):
         found[column] = rows[column]
@@ -51,7 +60,7 @@ def _stretches_only(rows: np.ndarray) -> np.ndarray:
 
 
 def _nearest(table: ThreadTable, at: int, direction: int) -> np.ndarray:
-    """Return the last stretch before row `at`, or the first from there on; none at the table's ends."""
+    """Return the last stretch before row `at`, or the first from there on; empty if there is none."""
     while at > 0 if direction < 0 else at < len(table):
         low, high = (max(at - _STEP, 0), at) if direction < 0 else (at, min(at + _STEP, len(table)))
         rows = _stretches_only(table.read(low, high))
@@ -62,13 +71,13 @@ def _nearest(table: ThreadTable, at: int, direction: int) -> np.ndarray:
 
 
 def last_exit(table: ThreadTable) -> int:
-    """Return the exit (ticks) of the last summed call, which is the exit of the last stretch."""
+    """Return the exit (ticks) of the last summed call."""
     rows = _nearest(table, len(table), -1)
     return int(rows["exit"].max(initial=0))
 
 
 def totals(table: ThreadTable) -> np.ndarray:
-    """Return SUMMED by procedure number of the file, with ticks in place of ns."""
+    """Return the sums of all summed calls (SUMMED), by procedure number of the file, with ticks instead of ns."""
     sums: dict[int, np.ndarray] = {}
     for rows in table.scan():
         rows = rows[rows["flags"] > 0]
@@ -81,7 +90,7 @@ def totals(table: ThreadTable) -> np.ndarray:
 
 
 class Statistic(IntEnum):
-    """Event types of the statistics."""
+    """Event types of Extrae's statistics of burst mode, and of tracelib's for stretches."""
 
     TRACING_MODE = 40000018
     STRETCH_CALLS = 49000030
@@ -121,11 +130,11 @@ BURST_LABELS: dict[int, tuple[str, dict[int, str]]] = {
     Statistic.TIME_IN_GLOBAL: ("Elapsed time in GLOBAL MPI calls", {}),
     Statistic.OTHER_COUNT: ("Number of OTHER MPI calls", {}),
 }
-"""Labels for the .pcf: type -> (label, value -> label)."""
+"""Labels of these events for the .pcf: by type the label, and labels by value."""
 
 _OF_STRETCH = {Statistic.STRETCH_CALLS: "count", Statistic.STRETCH_SENT: "sent", Statistic.STRETCH_RECEIVED: "received"}
 OTHER, P2P, GLOBAL = range(3)
-"""Kinds of calls in Extrae's statistics."""
+"""Kinds of calls in Extrae's statistics: other calls, point-to-point calls, and collectives."""
 
 _OF_KIND = {
     P2P: {
@@ -142,28 +151,33 @@ _OF_KIND = {
     },
     OTHER: {Statistic.OTHER_COUNT: "count", Statistic.TIME_IN_OTHER: "inside"},
 }
-"""Statistics by kind of calls, and the columns that they sum."""
+"""Statistics of each kind of calls, with the column that each sums up."""
 
 
 def kind_of(procedure: str) -> int:
-    """Return the kind of calls to which a procedure belongs."""
+    """Return the kind of a procedure in Extrae's statistics: P2P, GLOBAL or OTHER."""
     base = base_name(procedure)
     return P2P if base in POINT_TO_POINT else GLOBAL if base in COLLECTIVES else OTHER
 
 
 class BurstMode:
-    """Events of the burst mode of one thread, by windows of ticks.
-
-    `kinds`: kind of each procedure of the file; `buffers`: times when the thread began to write each buffer (ns).
-    """
+    """Events that show the summed calls of one thread, by windows of ticks."""
 
     def __init__(self, table: ThreadTable, clock: Clock, kinds: np.ndarray, buffers: np.ndarray) -> None:
+        """Read the statistics of the buffers.
+
+        Args:
+            table: Table `summaries` of the thread.
+            clock: Clock of the thread.
+            kinds: Kind of each procedure of the file.
+            buffers: Times (ns) at which the thread began to write each buffer.
+        """
         self._table, self._clock, self._kinds = table, clock, kinds
         rows = list(self._of_buffers(np.array([clock.ticks(int(ns)) for ns in buffers], np.uint64)))
         self._buffers = _rows(rows)
 
     def rows(self, begin: int, end: int) -> np.ndarray:
-        """Return rows of the schema's EVENT with time in [begin, end), in order."""
+        """Return raw events (the schema's EVENT) with time in [begin, end) ticks, in order."""
         near = stretches(self._table, begin, end, around=1)
         values = {kind: near[column].astype(np.int64) for kind, column in _OF_STRETCH.items()}
         values[Statistic.STRETCH_TIME] = self._ns(near)
@@ -176,7 +190,7 @@ class BurstMode:
         return found[np.argsort(found["time"], kind="stable")]
 
     def _of_buffers(self, written: np.ndarray) -> Iterator[tuple[int, int, int]]:
-        """Yield (ticks, type, value) of the statistics of each buffer that are not 0."""
+        """Yield (ticks, type, value) of each statistic of each buffer that is not 0."""
         sums: dict[int, dict[int, int]] = {}
         times: dict[int, tuple[int, int]] = {}
         for rows in self._table.scan():

@@ -1,4 +1,4 @@
-"""Counters that a rank read at its calls, assigned to the calls."""
+"""Readings of counters at calls, assigned to the calls of each thread."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _BACKEND_BITS = 15
 
 
 def merge_counters(files: Sequence[RankFile]) -> tuple[Counter, ...]:
-    """Merge the counters of a run, each once, in the order of the sets and of the ranks.
+    """Return the counters of a run, each once, in order of ranks and counter sets.
 
-    Raises TracelibError where two counters have one event type.
+    Raises:
+        TracelibError: Two counters have the same event type.
     """
     found: dict[str, Counter] = {}
     names: dict[int, str] = {}
@@ -41,7 +42,7 @@ def merge_counters(files: Sequence[RankFile]) -> tuple[Counter, ...]:
 
 
 def _columns(file: RankFile, counters: Sequence[Counter]) -> dict[int, np.ndarray]:
-    """Return the column of each reading, for each set of a rank."""
+    """Return for each counter set of a rank the column (index in `counters`) of each of its readings."""
     number = {counter.name: column for column, counter in enumerate(counters)}
     rows = np.sort(file.counters, order=("set", "position"))
     return {
@@ -52,20 +53,20 @@ def _columns(file: RankFile, counters: Sequence[Counter]) -> dict[int, np.ndarra
 
 @dataclass(frozen=True)
 class Segment:
-    """Consecutive calls of a thread that were read with one set; set 0: they have no readings.
+    """Consecutive calls of a thread that were read with one counter set. Set 0: the calls have no readings.
 
-    Their readings lie in the file from row `first` on, or in memory (`rows`).
+    The readings lie in the file from row `first` on, or in memory (`rows`).
     """
 
     count: int
     set: int = 0
     first: int = 0
     rows: np.ndarray | None = None
-    after_gap: bool = False  # calls are missing before it
+    after_gap: bool = False  # True if calls are missing before these
 
 
 class CountTable:
-    """Readings of one thread, by number of the call in the thread; one column for each counter of the run."""
+    """Readings of one thread, by number of the call in the thread. Each counter of the run has a column."""
 
     def __init__(
         self,
@@ -80,9 +81,11 @@ class CountTable:
         self.after_gaps = np.zeros(0, np.int64)  # calls before which recording was interrupted
 
     def between(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the readings at entry and exit of calls [first, last), and the counts since the call before each.
+        """Return the readings of calls [first, last).
 
-        All are int64 of shape (calls, counters), UNKNOWN where there is no such reading.
+        Returns:
+            Readings at the entries; readings at the exits; counts since the call before. Each is int64 of shape (calls,
+            counters), UNKNOWN where there is no reading.
         """
         begin = max(first - 1, 0)
         enter, exit, sets, after_gap = self._read(begin, last)
@@ -99,7 +102,10 @@ class CountTable:
         return enter[skipped:], exit[skipped:], burst[skipped:]
 
     def _read(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the readings of calls [first, last), the set of each call, and True if calls before it are missing."""
+        """Return for calls [first, last) the readings at entry and at exit, and the set of each call.
+
+        The fourth result is a mask of the calls before which other calls are missing.
+        """
         shape = max(last - first, 0), len(self._whole)
         enter, exit = np.full(shape, UNKNOWN), np.full(shape, UNKNOWN)
         sets, after_gap = np.zeros(shape[0], np.int64), np.zeros(shape[0], bool)
@@ -125,7 +131,7 @@ class CountTable:
 
 
 def counted_since(later: np.ndarray, earlier: np.ndarray) -> np.ndarray:
-    """Return later - earlier; UNKNOWN where one of them is UNKNOWN, or the difference is negative."""
+    """Return later - earlier. UNKNOWN where one of them is UNKNOWN, or the difference is negative."""
     known = (later >= earlier) & (earlier >= 0)
     return np.where(known, later - earlier, UNKNOWN)
 
@@ -136,7 +142,7 @@ def count_tables(
     tables: Mapping[int, Mapping[str, ThreadTable]],
     counters: Sequence[Counter],
 ) -> dict[int, CountTable]:
-    """Build the readings of each thread of a rank; empty for a rank without counters."""
+    """Build the tables of readings of a rank, by thread; empty for a rank without counters."""
     if not len(file.counters):
         return {}
     columns = _columns(file, counters)
@@ -149,7 +155,7 @@ def count_tables(
 
 
 def _behind_dropped(blocks: np.ndarray) -> set[int]:
-    """Return the first calls of the blocks that follow a dropped block of the same thread."""
+    """Return the first rows of `calls` of the blocks that follow a dropped block of the same thread."""
     found, dropped = set(), set()
     for block in blocks[blocks["count"][:, _CALLS] > 0]:
         thread = int(block["thread"])
@@ -162,7 +168,7 @@ def _behind_dropped(blocks: np.ndarray) -> set[int]:
 
 
 class _Finder:
-    """Search for the readings of each piece of `calls`."""
+    """Finder of the readings that belong to the pieces of the table `calls`."""
 
     def __init__(
         self,
@@ -209,14 +215,14 @@ class _Finder:
         return 2 * len(self._columns.get(number, ()))
 
     def _cut(self, count: int, number: int, first: int, end: int, rows: np.ndarray | None = None) -> list[Segment]:
-        """Split calls into those that have readings, and those after them whose readings did not get into the file."""
+        """Split calls into those that have readings, and the later ones whose readings are not in the file."""
         readings = self._readings(number)
         have = min(count, max(end - first, 0) // readings) if readings else 0
         segments = [Segment(have, number, first, rows), Segment(count - have)]
         return [segment for segment in segments if segment.count]
 
     def _last_set(self, thread: int) -> int:
-        """Return the set that a thread read last, by its events."""
+        """Return the counter set that a thread used last, from its events."""
         number = 0
         for rows in self._tables[thread]["events"].scan():
             changes = rows["value"][rows["type"] == COUNTER_SET_TYPE]

@@ -1,4 +1,4 @@
-"""Counters of our own runs: calls with their readings, and counts between two calls."""
+"""Counters of tracelib's own runs: readings at calls, and counts between two calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from tracelib import schema
 
 
 def counts(lanes: Sequence[ThreadRecords], counters: Sequence[Counter], begin: int, end: int) -> Counts:
-    """Return calls and folded polls of a rank with enter in [begin, end), as in `Trace.calls`, and their counts."""
+    """Return the calls and folded polls of a rank that are entered in [begin, end) ns, with their counts.
+
+    The order is that of `Trace.calls`.
+    """
     calls, readings = [np.zeros(0, CALL)], [np.zeros((3, 0, len(counters)), np.int64)]
     for lane in lanes:
         rows, polls = lane.rows("calls", begin, end), lane.folded(begin, end)
@@ -41,7 +44,7 @@ def _records(lane: ThreadRecords, calls: np.ndarray, polls: np.ndarray) -> np.nd
 def _between_samples(
     samples: Samples, enters: np.ndarray, enter: np.ndarray, exit: np.ndarray, burst: np.ndarray, whole: Sequence[bool]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the counts up to each sample since the sample or exit before it, and up to each entry since these."""
+    """Return for each sample the counts since the sample or exit before it, and for each entry the same."""
     counted, left = np.full_like(samples.values, UNKNOWN), burst.copy()
     behind = exit[-1:] if len(exit) else np.where(whole, 0, UNKNOWN)[None, :]
     since = np.concatenate([np.where(burst == UNKNOWN, UNKNOWN, enter - burst), behind])  # where each burst begins
@@ -60,9 +63,9 @@ def _between_samples(
 
 
 def counter_events(lane: ThreadRecords, counters: Sequence[Counter], begin: int, end: int) -> np.ndarray:
-    """Return EVENT with time in [begin, end): at each entry, exit and sample the count since the previous one.
+    """Return events (EVENT) in [begin, end) ns: at each entry, exit and sample, the counts since the one before.
 
-    Extrae writes counters in the same way. UNKNOWN counts give no event.
+    Extrae writes counters in the same way. Unknown counts give no event.
     """
     rows = lane.rows("calls", begin, end, around=1)
     first = max(lane.tables["calls"].find(lane.clock.ticks(begin)) - 1, 0)

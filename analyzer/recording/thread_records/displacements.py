@@ -1,6 +1,6 @@
-"""Targets of one-sided operations in RMA windows whose processes gave different displacement units.
+"""Offsets of one-sided operations in RMA windows whose processes use different displacement units.
 
-MPI multiplies a displacement by the unit of the target. The origin does not know this unit: its rows use its own.
+MPI multiplies a displacement by the unit of the target. The origin does not know this unit, so its rows use its own.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from analyzer.recording.rank_file.file import RankFile
 from tracelib.schema import ObjectKind
 
 _DYNAMIC = 3
-"""`flags` of an RMA window of MPI_Win_create_dynamic."""
+"""Value of `flags` for an RMA window of MPI_Win_create_dynamic."""
 
 
 @dataclass(frozen=True)
 class Units:
-    """Displacement units of an RMA window, as one of its processes needs them."""
+    """Displacement units of an RMA window in bytes: of one process, and of all possible targets."""
 
     own: int
     of_target: np.ndarray  # by rank in the RMA window's communicator; 0: unknown
 
 
 def uneven_windows(files: Sequence[RankFile]) -> dict[int, dict[int, Units]]:
-    """Find the RMA windows whose processes gave different units, for each rank by row of its `objects`; usually none.
+    """Find the RMA windows whose processes use different displacement units; usually there are none.
 
-    RMA windows of unknown id are left out, and dynamic ones, where a displacement is an address.
+    RMA windows of unknown id are left out, and dynamic ones, in which a displacement is an address.
+
+    Returns:
+        For each rank the units by row of the file's table `objects`.
     """
     units: dict[int, dict[int, int]] = {}
     for file in (f for f in files if len(f.objects) > 1):  # row 0 stands for no object
@@ -65,11 +68,11 @@ def _members(file: RankFile, row: np.void) -> Sequence[int]:
 
 
 def in_target_units(accesses: np.ndarray, calls: np.ndarray, windows: Mapping[int, Units]) -> np.ndarray:
-    """Return raw `accesses` of a thread with `offset` in the target's unit instead of the origin's, where it is known.
+    """Return raw `accesses` with offsets in the target's displacement unit. An offset stays if the unit is not known.
 
     Args:
-        accesses: Raw rows of `accesses`.
-        calls: Raw rows of `calls` of the thread, with the calls of the accesses, in order of enter.
+        accesses: Raw rows of `accesses` of a thread.
+        calls: Raw rows of `calls` of the thread, which contain the calls of the accesses, in order of enter.
         windows: Displacement units by row of `objects`.
     """
     rows = accesses.copy()

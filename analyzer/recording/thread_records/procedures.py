@@ -1,4 +1,4 @@
-"""MPI procedures that a rank's file names, with what the kernels must know of each."""
+"""MPI procedures that a rank file names, with the facts about each that the kernels need."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from tracelib.schema.procedures import (
 )
 
 PROCEDURE = np.dtype([("value", "<i8"), ("type", "<u4"), ("state", "<i4"), ("index", "<i4"), ("role", "<i4")])
-"""`struct procedure` of the kernels."""
+"""Facts about a procedure: `struct procedure` of the kernels."""
 
 ProcedureTable = tuple[np.ndarray, np.ndarray]
-"""PROCEDURE and the kind for burst mode, by row of a file's `procedures`.
+"""Facts (PROCEDURE) and kind for burst mode of each row of a file's table `procedures`.
 
-Two rows follow: one for summed calls, and one for numbers without a name.
+Two more rows follow: for summed calls, and for numbers without a name.
 """
 
 UNKNOWN_PROCEDURE = "MPI_Unknown"
-"""Name that stands for a call number that the file's `procedures` does not have."""
+"""Name of the procedure of a call whose number is not in the file's table `procedures`."""
 
 
 def role_of(name: str) -> int:
-    """Return the role of a procedure for the kernels: ROLE_SEND, ..."""
+    """Return the role of a procedure for the kernels: ROLE_SEND, ROLE_RECEIVE, ROLE_ONE_SIDED, ..."""
     base = base_name(name)
     if base in ROWS_THAT_SEND:
         return lib.ROLE_SEND
@@ -48,7 +48,10 @@ def role_of(name: str) -> int:
 
 
 def merge_procedures(files: Sequence[RankFile]) -> tuple[str, ...]:
-    """Merge the names in all files, each once, in order of appearance. The last name is for numbers without a name."""
+    """Return the names of the procedures in all files, each once, in order of appearance.
+
+    The last name is UNKNOWN_PROCEDURE.
+    """
     lists = {id(f.procedures): f.procedures for f in files}  # a few: files that say the same share one
     names = dict.fromkeys(name for own in lists.values() for name in own)
     summed = (SUMMED_PROCEDURE,) if any(f.lengths["summaries"] for f in files) else ()
@@ -56,7 +59,7 @@ def merge_procedures(files: Sequence[RankFile]) -> tuple[str, ...]:
 
 
 def procedure_tables(files: Sequence[RankFile], procedures: Sequence[str]) -> dict[int, ProcedureTable]:
-    """Return the tables of all files, by the `id` of their `procedures`, which many files share."""
+    """Return the tables of procedures of all files, by `id` of the file's `procedures`, which many files share."""
     lists = {id(f.procedures): f.procedures for f in files}
     return {key: _procedure_table(own, tuple(procedures)) for key, own in lists.items()}
 

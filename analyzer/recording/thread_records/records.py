@@ -1,4 +1,4 @@
-"""Conversion of several threads' rows in a window of time to records of the trace, by the kernels."""
+"""Converts the rows of several threads in a window of time to records of the trace, by the kernels."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ from tracelib.schema import REQUEST as RAW_REQUEST
 
 
 class Runs(NamedTuple):
-    """Runs of records. Run k is records[offsets[k]:offsets[k+1]]; offsets int64, shape (runs + 1,)."""
+    """Sorted sequences of records, usually one for each thread.
+
+    Sequence k is records[offsets[k]:offsets[k+1]]. `offsets` is int64 of shape (sequences + 1,).
+    """
 
     records: np.ndarray
     offsets: np.ndarray
 
     def merged(self) -> np.ndarray:
-        """Return all records by (time, run, order in the run), as a new array."""
+        """Return all records in order of time, as a new array. At equal times the order is by sequence."""
         return self.records.copy() if np.count_nonzero(np.diff(self.offsets)) < 2 else merge_runs(*self)
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
-    """Concatenate several groups of runs."""
+    """Concatenate several groups of sequences."""
     if len(parts) == 1:
         return parts[0]
     lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.offsets) for part in parts)])
@@ -36,7 +39,15 @@ def joined(parts: Sequence[Runs]) -> Runs:
 
 
 def merge_runs(records: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Merge runs records[offsets[k]:offsets[k+1]], each in order of its first column, by (that column, k)."""
+    """Merge sorted sequences of records into one.
+
+    Args:
+        records: All records; each sequence is in order of the first column.
+        offsets: Sequence k is records[offsets[k]:offsets[k+1]].
+
+    Returns:
+        The records in order of the first column; at equal values in order of k.
+    """
     merged = np.empty_like(records)
     runs = len(offsets) - 1
     if lib.lane_merge(pointer(records), pointer(offsets, "int64_t *"), runs, records.itemsize, pointer(merged)) < 0:
@@ -45,27 +56,27 @@ def merge_runs(records: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 class Buffer:
-    """Buffer in which runs are made, one after the other."""
+    """Buffer in which the kernels write sorted sequences of records, one after the other."""
 
     def __init__(self, dtype: np.dtype, room: int) -> None:
         self._records = np.empty(room, dtype)
         self._offsets = [0]
 
     def tail(self) -> Any:
-        """Return a pointer to the place of the next run's records."""
+        """Return a C pointer to the place of the next sequence."""
         return pointer(self._records[self._offsets[-1] :])
 
     def wrote(self, count: int) -> None:
-        """Finish the run with this number of records."""
+        """End the sequence that was written last, which has `count` records."""
         self._offsets.append(self._offsets[-1] + int(count))
 
     def runs(self) -> Runs:
-        """Return the runs that were made."""
+        """Return the sequences that were written."""
         return Runs(self._records[: self._offsets[-1]], np.array(self._offsets, np.int64))
 
 
 def states(lanes: Sequence[ThreadRecords], begin: int, end: int) -> Runs:
-    """Return STATE of the states that begin in [begin, end), one run for each thread."""
+    """Return the states (STATE) that begin in [begin, end) ns, one sorted sequence for each thread."""
     inputs = []
     for lane in lanes:
         flushes = lane.not_the_programs
@@ -80,7 +91,7 @@ def states(lanes: Sequence[ThreadRecords], begin: int, end: int) -> Runs:
 
 
 def events(lanes: Sequence[ThreadRecords], begin: int, end: int) -> Runs:
-    """Return EVENT with time in [begin, end), one run for each thread."""
+    """Return the events (EVENT) with time in [begin, end) ns, one sorted sequence for each thread."""
     inputs = []
     for lane in lanes:
         calls, polls = lane.rows("calls", begin, end, around=1), lane.folded(begin, end, around=1)
@@ -93,7 +104,7 @@ def events(lanes: Sequence[ThreadRecords], begin: int, end: int) -> Runs:
 
 
 def shown_events(lane: ThreadRecords, begin: int, end: int) -> np.ndarray:
-    """Return rows of the schema's EVENT as a .prv has them, with the events that stand for summed calls."""
+    """Return raw events as a .prv shows them, with the events that represent summed calls."""
     rows = region_events(lane.event_rows(begin, end))
     if lane.burst_mode is None:
         return rows
@@ -102,7 +113,7 @@ def shown_events(lane: ThreadRecords, begin: int, end: int) -> np.ndarray:
 
 
 def calls(lanes: Sequence[ThreadRecords], begin: int, end: int) -> np.ndarray:
-    """Return CALL (calls and folded polls) with enter in [begin, end), by (enter, thread)."""
+    """Return the calls and folded polls (CALL) that are entered in [begin, end) ns, in order of (enter, thread)."""
     if len(lanes) == 1:
         return _calls_of(lanes[0], begin, end)
     inputs = [(lane, lane.rows("calls", begin, end), lane.folded(begin, end)) for lane in lanes]
@@ -123,7 +134,7 @@ _ENTERED_PATH = np.dtype([("enter", "<i8"), ("path", "<i8")])
 
 
 def paths(lanes: Sequence[ThreadRecords], begin: int, end: int) -> np.ndarray:
-    """Return rows of `paths` of the records that `calls` returns, in their order."""
+    """Return for each call that `calls` returns its row in the table `paths`."""
     if len(lanes) == 1:
         return lanes[0].paths(begin, end)
     found = [np.zeros(0, _ENTERED_PATH)]
@@ -136,7 +147,7 @@ def paths(lanes: Sequence[ThreadRecords], begin: int, end: int) -> np.ndarray:
 
 
 def accesses(lane: ThreadRecords, begin: int, end: int) -> np.ndarray:
-    """Return ACCESS with enter in [begin, end), in order of enter."""
+    """Return the accesses to RMA windows and files (ACCESS) that are entered in [begin, end) ns, in order of enter."""
     rows = lane.accesses(begin, end)
     found = np.zeros(len(rows), ACCESS)
     raw = np.zeros(len(rows), RAW_REQUEST)
@@ -151,7 +162,7 @@ def accesses(lane: ThreadRecords, begin: int, end: int) -> np.ndarray:
 
 
 def errors(lane: ThreadRecords) -> np.ndarray:
-    """Return ERROR of a thread, in order of time. Each error belongs to the last call that was entered before it."""
+    """Return the errors (ERROR) of a thread in order of time. An error belongs to the last call entered before it."""
     found = []
     for block in lane.tables["events"].scan():
         for row in block[block["type"] == ERROR_TYPE]:
@@ -163,10 +174,13 @@ def errors(lane: ThreadRecords) -> np.ndarray:
 
 
 def requests(lane: ThreadRecords, begin: int, end: int) -> np.ndarray:
-    """Return REQUEST whose key lies in [begin, end), in file order."""
+    """Return the requests (REQUEST) completed in [begin, end) ns, in order of the file.
+
+    A request without a completion counts at its posting.
+    """
     return lane.requests(lane.rows("requests", begin, end))
 
 
 def _counted(tables: Sequence[np.ndarray]) -> list[Any]:
-    """Return address, count, address, count, ... of tables, as arguments of a kernel."""
+    """Return address and number of rows of each table, as the arguments of a kernel."""
     return [item for table in tables for item in (pointer(table), len(table))]

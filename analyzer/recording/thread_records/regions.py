@@ -1,4 +1,4 @@
-"""Regions of one thread: its events with matching begins and ends, in any window of time."""
+"""Events of one thread in any window of time, with well nested regions: each end has its begin."""
 
 from __future__ import annotations
 
@@ -18,16 +18,22 @@ from tracelib.schema import EVENT, PARALLEL_TYPE, PARAMETER_TYPE, REGION_TYPE, T
 _NO_EVENTS = np.zeros(0, TRACE_EVENT)
 
 ENDS, REAL = 2, 1 << 15
-"""`flags` of the end of a region, and of a real parameter."""
+"""Values of the column `flags`: the end of a region, and the bit of a real (floating-point) parameter."""
 
 
 class Regions:
-    """Regions that are open at every `scan_rows`-th event of a thread, so that no window is read from the beginning.
+    """Reader of a thread's events in which regions are well nested.
 
-    `numbers`: the trace's numbers of the file's regions and parameters.
+    It keeps the regions that are open at every `scan_rows`-th event, so that no window is read from the beginning.
     """
 
     def __init__(self, table: ThreadTable, numbers: tuple[np.ndarray, np.ndarray]) -> None:
+        """Read all events once.
+
+        Args:
+            table: Table `events` of the thread.
+            numbers: For the file's regions, and for its parameters, the numbers in the trace.
+        """
         self._table, self._numbers = table, numbers
         self._counts = np.zeros(4, np.int64)
         self._open = [np.zeros(0, EVENT)]
@@ -40,13 +46,18 @@ class Regions:
 
     @property
     def left_open(self) -> np.ndarray:
-        """Begins (EVENT of the schema) of the regions that are open after the last event, the outermost first."""
+        """Begins (the schema's EVENT) of the regions that are open after the last event, the outermost first."""
         return self._open[-1]
 
     def rows(self, begin: int, end: int, stop: int) -> np.ndarray:
-        """Return the thread's events with begin <= time < end (ticks) as rows of the schema's EVENT, well nested.
+        """Return the thread's raw events with begin <= time < end, with well nested regions.
 
-        Numbers of regions and parameters are the trace's. Regions that are left open end at `stop`.
+        Regions and parameters have the numbers of the trace.
+
+        Args:
+            begin: Begin, ticks.
+            end: End, ticks.
+            stop: Ticks at which regions end that are still open after the last event.
         """
         first, last = self._table.find(begin), self._table.find(end)
         step = self._table.sizes.scan_rows
@@ -60,7 +71,7 @@ class Regions:
         return np.concatenate([rows, ends])
 
     def _nest(self, open_: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows well nested, and the regions that are open after them."""
+        """Return the rows with well nested regions, and the regions that are open after them."""
         stack = np.zeros(len(open_) + len(rows), EVENT)
         stack[: len(open_)] = open_
         out = np.empty(len(open_) + 2 * len(rows), EVENT)
@@ -73,12 +84,12 @@ class Regions:
 
 
 def is_one_of(values: np.ndarray, few: Iterable[int]) -> np.ndarray:
-    """Return a mask of the values that are in `few`, as np.isin, which is slow for few values."""
+    """Return a mask of the values that are in `few`. It is faster than np.isin for few values."""
     return np.logical_or.reduce([values == one for one in few])
 
 
 def marks(rows: np.ndarray, thread: int, clock: Clock) -> np.ndarray:
-    """Convert well nested rows of the schema's EVENT to MARK."""
+    """Convert raw events with well nested regions to begins and ends of regions, and parameters (MARK)."""
     region, parameter = rows["type"] == REGION_TYPE, rows["type"] == PARAMETER_TYPE
     chosen = region | parameter | (rows["type"] == PARALLEL_TYPE)
     rows, region, parameter = rows[chosen], region[chosen], parameter[chosen]
@@ -91,7 +102,7 @@ def marks(rows: np.ndarray, thread: int, clock: Clock) -> np.ndarray:
 
 
 def program_events(rows: np.ndarray, rank: int, thread: int, clock: Clock) -> np.ndarray:
-    """Convert well nested rows of the schema's EVENT to the trace's EVENT, without the tracer's own events."""
+    """Convert raw events with well nested regions to events (EVENT) of the trace, without the tracer's own events."""
     rows = region_events(rows[~is_one_of(rows["type"], TRACERS_TYPES)])
     if not len(rows):
         return _NO_EVENTS
@@ -102,7 +113,7 @@ def program_events(rows: np.ndarray, rank: int, thread: int, clock: Clock) -> np
 
 
 def problem(lanes: Iterable[Regions]) -> str:
-    """Describe in words what was wrong with the regions of a rank's threads; "" if nothing was."""
+    """Describe what is wrong with the regions of a rank's threads; "": nothing."""
     threads = list(lanes)
     counts = {
         "ended but never begun": sum(t.without_begin for t in threads),

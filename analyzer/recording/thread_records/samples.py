@@ -1,4 +1,4 @@
-"""Readings of counters outside calls: periodic samples of a thread, and readings at begin and end of its regions."""
+"""Readings of counters outside calls: periodic samples of a thread, and readings at begins and ends of regions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _FIRST_SPAN_NS = 1 << 20
 
 
 def is_reading(types: np.ndarray) -> np.ndarray:
-    """Return a mask of the types of rows of `events` that are readings of counters."""
+    """Return a mask of the event types that are readings of counters."""
     last = NATIVE_COUNTER_BASE + 2 * _NATIVE_COUNTERS
     return (types >= PAPI_PRESET_BASE) & (types < last) & (types != COUNTER_SET_TYPE)
 
 
 class RecordedThread(Protocol):
-    """Thread (`ThreadRecords`) as this module needs it."""
+    """Interface of a thread (`ThreadRecords`) that this module uses."""
 
     clock: Clock
     thread: int
@@ -31,21 +31,28 @@ class RecordedThread(Protocol):
 
     @property
     def unrecorded(self) -> np.ndarray:
-        """FLUSH of the times in which nothing was recorded."""
+        """Times in which nothing was recorded (FLUSH)."""
 
     def rows(self, table: str, begin: int, end: int) -> np.ndarray:
-        """Return raw rows in a window of time."""
+        """Return the raw rows of a table in [begin, end) ns."""
 
 
 class ThreadSamples:
-    """Readings of one thread; `sampler` has the periodic readings of all threads of the process, if there are any."""
+    """Readings of counters of one thread, outside calls."""
 
     def __init__(self, lane: RecordedThread, sampler: ThreadTable | None, counters: Sequence[Counter]) -> None:
+        """Prepare reading.
+
+        Args:
+            lane: The thread.
+            sampler: Periodic readings of all threads of the process. None: there are none.
+            counters: Counters of the run.
+        """
         self._lane, self._sampler = lane, sampler
         self._column = {counter.type: column for column, counter in enumerate(counters)}
 
     def between(self, begin: int, end: int) -> Samples:
-        """Return the readings with time in [begin, end), in order, without times when nothing was recorded."""
+        """Return the readings in [begin, end) ns, in order of time. Readings in gaps of recording are left out."""
         clock, thread = self._lane.clock, self._lane.thread
         own = self._lane.rows("events", begin, end)
         periodic = np.zeros(0, EVENT)
@@ -62,7 +69,7 @@ class ThreadSamples:
         return Samples(time, np.full(len(time), thread), at_region[order], values[order])
 
     def previous(self, time: int) -> int:
-        """Return the time of the last reading before `time`; `time` if there is none."""
+        """Return the time of the last reading before `time` (ns); `time` itself if there is none."""
         span = _FIRST_SPAN_NS
         while True:
             found = self.between(time - span, time).time
@@ -71,7 +78,10 @@ class ThreadSamples:
             span *= 4
 
     def _grouped(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ticks of each reading, and its values by counter. Neighbouring rows of one time are a reading."""
+        """Return the ticks of each reading, and its values, one column for each counter.
+
+        Rows of one time are one reading.
+        """
         rows = rows[np.isin(rows["type"], list(self._column))]
         new = np.concatenate([[True], rows["time"][1:] != rows["time"][:-1]])[: len(rows)]
         values = np.full((int(new.sum()), len(self._column)), UNKNOWN)
@@ -85,7 +95,7 @@ class ThreadSamples:
 
 
 def taken_and_missed(sampler: ThreadTable | None) -> tuple[int, int]:
-    """Count the periodic samples that a process took, and those that it missed."""
+    """Return the numbers of periodic samples that a process took and that it missed."""
     taken = missed = 0
     latest = None
     for rows in sampler.scan() if sampler is not None else ():

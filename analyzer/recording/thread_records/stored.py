@@ -1,4 +1,4 @@
-"""Threads whose rows lie in their files as they were recorded: kernels read the rows of many ranks in one call."""
+"""Stored threads: their rows lie in the files as they were recorded, so a kernel reads many ranks in one call."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _TABLES = ("calls", "polls", "requests")
 
 
 class Stored(NamedTuple):
-    """Structs `stored_lane` of neighbouring ranks.
+    """Structs of neighbouring ranks with one stored thread each, for the kernels.
 
-    `counts`: number of rows of each of _TABLES, shape (tables, ranks). `has_events`: by rank, True if there are events
-    of others than the tracer. `stream_rows`: as in ReadSizes.
+    structs: array of `struct stored_lane`. counts: number of rows of calls, polls and requests, shape (3, ranks).
+    has_events: bool by rank, True if it has events that are not the tracer's. stream_rows: as in ReadSizes.
     """
 
     structs: Any
@@ -32,9 +32,9 @@ class Stored(NamedTuple):
 
 
 class StoredThreads:
-    """Stored threads by rank: ranks with one thread that kernels can read.
+    """Stored threads by rank: the only threads of ranks whose rows kernels can read in the file.
 
-    Rows that are left out later are not noticed.
+    Rows that are left out later (`ThreadTable.leave_out`) are not noticed.
     """
 
     def __init__(
@@ -48,33 +48,39 @@ class StoredThreads:
         self._paths: list[Any] = []  # strings that the structs point to
 
     def are(self, ranks: range) -> np.ndarray:
-        """Return a mask of the ranks whose only thread the C kernel can read."""
+        """Return a bool mask of the ranks that are stored: the kernel can read their only thread."""
         for rank in (ranks.start + np.flatnonzero(self._what[ranks.start : ranks.stop] == _UNKNOWN)).tolist():
             self._what[rank] = _STORED if self._describe(rank) else _OTHER
         return self._what[ranks.start : ranks.stop] == _STORED
 
     def of(self, ranks: range) -> Stored | None:
-        """Return the stored threads of some ranks; None: one of the ranks is not stored."""
+        """Return the stored threads of these ranks; None: one of the ranks is not stored."""
         if not self.are(ranks).all():
             return None
         some = slice(ranks.start, ranks.stop)
         return Stored(self._structs + ranks.start, self._counts[:, some], self._has_events[some], self._stream_rows)
 
     def calls(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return CALL of some ranks, by rank, and the number of calls of each rank.
+        """Return the calls (CALL) of these ranks, rank after rank, and the number of calls of each rank.
 
-        None: not all of their calls lie in [begin, end), or another reason requires to read ranks one by one.
+        None: a rank is not stored, not all of its calls lie in [begin, end) ns, or the kernel cannot read them.
         """
         stored = self.of(ranks)
         return stored and _records(lib.stored_calls, stored, begin, end, stored.counts[0] + stored.counts[1], CALL)
 
     def requests(self, ranks: range, begin: int, end: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return REQUEST of some ranks, by rank, and the number of each rank; None as in `calls`."""
+        """Return the requests (REQUEST) of these ranks, rank after rank, and the number of each rank.
+
+        None: as in `calls`.
+        """
         stored = self.of(ranks)
         return stored and _records(lib.stored_requests, stored, begin, end, stored.counts[2], REQUEST)
 
     def _describe(self, rank: int) -> bool:
-        """Fill in the struct of a rank if the C kernel can read its only thread. A rank without a file has no rows."""
+        """Fill the struct of a rank. Return False if the kernel cannot read the rank.
+
+        A rank without a file has no rows.
+        """
         lanes = self._lanes.get(rank, ())
         if len(lanes) != 1 or len(lanes[0].tables["summaries"]):
             return False

@@ -1,4 +1,4 @@
-"""Thread of a rank: its clock, its rows in the file, and facts about the whole thread."""
+"""Thread of a rank: its clock, its tables in the file, and facts about the whole thread."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from tracelib.schema import (
 )
 
 _NOT_THE_PROGRAMS = (FLUSH_TYPE, SYNC_TYPE, PATHS_TYPE, TRACING_TYPE, CPU_WAIT_TYPE)
-"""Types of events that begin or end time which is not the program's, or in which the program waits for a CPU."""
+"""Types of events that begin or end time of the tracer, time without recording, or a wait for a CPU."""
 
 _LAST = {"calls": "exit", "polls": "exit", "events": "time"}
-"""Column of a table's last row that may end the thread. Of `summaries`, any row may end it."""
+"""Column of a table's last row that may be the thread's last time. In `summaries` any row may have the last time."""
 
 _NO_FLUSHES = np.zeros(0, FLUSH)
 
@@ -49,7 +49,7 @@ RECORDED = ("calls", "polls", "events", "summaries")
 
 
 class RankTables:
-    """Tables that the rows of one rank refer to, in the form that kernels take."""
+    """Tables that the rows of one rank refer to, in the form that the kernels need."""
 
     def __init__(
         self,
@@ -71,7 +71,10 @@ class RankTables:
 
 
 class ThreadRecords:
-    """Thread with its clock and tables; times in ns unless stated otherwise."""
+    """Thread of a rank, with its clock and its tables. Times are in ns unless stated otherwise.
+
+    start, stop: first and last time. overhead, cpu_overhead: time and CPU time of the tracer after each call.
+    """
 
     def __init__(
         self, rank: int, thread: int, cpu: int, clock: Clock, tables: dict[str, ThreadTable], refers: RankTables
@@ -87,7 +90,7 @@ class ThreadRecords:
         self._window = (0, -1), (0, 0)  # times and ticks of the latest window
 
     def _bounds(self) -> tuple[int, int]:
-        """Return the times of the thread's first and last row; (0, 0) if it has none."""
+        """Return the times of the thread's first and last row, ns; (0, 0) if it has none."""
         first, last = [], []
         for name, table in self.tables.items():
             if len(table) and name != "requests":
@@ -116,34 +119,54 @@ class ThreadRecords:
 
     @property
     def struct(self) -> Any:
-        """`struct lane *` with the present bounds."""
+        """`struct lane *` of the kernels, with the present values of `start`, `stop` and `overhead`."""
         found = self._struct
         found.start, found.stop, found.overhead = self.start, self.stop, self.overhead
         return found
 
     def rows(self, table: str, begin: int, end: int, around: int = 0) -> np.ndarray:
-        """Return raw rows whose key lies in [begin, end), and `around` more rows on both sides."""
+        """Return the raw rows of a table in a window.
+
+        Args:
+            table: Name of the table.
+            begin: Begin of the window, ns.
+            end: End of the window, ns.
+            around: Number of further rows before and after the window.
+        """
         rows = self.tables[table]
         return rows.window(*self.ticks(begin, end), around) if len(rows) else rows.read(0, 0)
 
     def ticks(self, begin: int, end: int) -> tuple[int, int]:
-        """Convert two times to ticks. The latest window is kept, as it is usually asked for again."""
+        """Convert the begin and the end of a window to ticks.
+
+        The latest result is kept, as it is usually needed again.
+        """
         if self._window[0] != (begin, end):
             self._window = (begin, end), (self.clock.ticks(begin), self.clock.ticks(end))
         return self._window[1]
 
     def group(self, row: int) -> np.ndarray:
-        """Return the world ranks of the group of a row of `communicators`."""
+        """Return the world ranks of the group of a communicator.
+
+        Args:
+            row: Row of the file's table `communicators`.
+        """
         group = self._refers.communicators[row]
         return np.asarray(self._refers.ranks_of(int(group["members"]), int(group["size"])), np.int64)
 
     def accesses(self, begin: int, end: int, around: int = 0) -> np.ndarray:
-        """Return raw rows of `accesses`, with offsets of one-sided operations in bytes of the target's MPI_Win."""
+        """Return raw rows of `accesses` in [begin, end) ns, and `around` more rows on both sides.
+
+        Offsets of one-sided operations are in bytes of the target's RMA window.
+        """
         rows, windows = self.rows("accesses", begin, end, around), self._refers.uneven_windows
         return in_target_units(rows, self.rows("calls", begin, end, around), windows) if windows else rows
 
     def folded(self, begin: int, end: int, around: int = 0) -> np.ndarray:
-        """Return raw rows of `polls`, and stretches of summed calls in the same form, in order of enter."""
+        """Return raw rows of `polls` in [begin, end) ns, in order of enter, and `around` more rows on both sides.
+
+        Stretches of summed calls are included, in the same form.
+        """
         polls, summaries = self.rows("polls", begin, end, around), self.tables["summaries"]
         if not len(summaries):
             return polls
@@ -152,9 +175,10 @@ class ThreadRecords:
         return rows[np.argsort(rows["enter"], kind="stable")]
 
     def paths(self, begin: int, end: int) -> np.ndarray:
-        """Return rows of `paths` (int64; 0: not known) of calls and folded polls with enter in [begin, end).
+        """Return the path of each call and folded poll that is entered in [begin, end) ns, in the order of `calls`.
 
-        The order is the order of `calls`.
+        Returns:
+            int64 rows of the file's table `paths`; 0: not known.
         """
         ticks = self.ticks(begin, end)
         calls, polls = self.rows("calls", begin, end), self.folded(begin, end)
@@ -169,7 +193,7 @@ class ThreadRecords:
 
     @property
     def summed(self) -> np.ndarray:
-        """SUMMED of this thread."""
+        """Sums of this thread's summed calls, by procedure (SUMMED)."""
         found = totals(self.tables["summaries"])
         ns_per_tick = Fraction(
             self.stop - self.start, max(self.clock.ticks(self.stop) - self.clock.ticks(self.start), 1)
@@ -179,9 +203,9 @@ class ThreadRecords:
         return found
 
     def event_rows(self, begin: int, end: int) -> np.ndarray:
-        """Return raw events with time in [begin, end), without readings of counters.
+        """Return raw events in [begin, end) ns, without readings of counters.
 
-        Regions and parameters have the trace's numbers, and regions nest.
+        Regions and parameters have the numbers of the trace, and regions are well nested.
         """
         if self.regions is None:
             rows = self.rows("events", begin, end)
@@ -191,41 +215,41 @@ class ThreadRecords:
 
     @cached_property
     def burst_mode(self) -> BurstMode | None:
-        """Summed calls as a .prv shows them; None: no calls were summed."""
+        """Events that show summed calls, as in a .prv; None: no calls were summed."""
         if not len(self.tables["summaries"]):
             return None
         buffers = self.not_the_programs["begin"][self.not_the_programs["state"] == State.IO]
         return BurstMode(self.tables["summaries"], self.clock, self._refers.kinds, buffers)
 
     def object_index(self, rows: np.ndarray) -> np.ndarray:
-        """Return the index in Objects.known of rows of `objects`; -1: none."""
+        """Return for each row of the file's table `objects` the index in Objects.known; -1: none."""
         index = self._refers.object_index
         return np.where(rows < len(index), index[np.minimum(rows, len(index) - 1)], -1)
 
     def procedure_indices(self, rows: np.ndarray) -> np.ndarray:
-        """Return the index in Trace.procedures of each of many rows of `procedures`."""
+        """Return for each row of the file's table `procedures` the index in Trace.procedures."""
         index = self._refers.procedures["index"]
         return index[np.minimum(rows, len(index) - 1)]
 
     def procedure_index(self, row: int) -> int:
-        """Return the index in Trace.procedures of a row of `procedures`."""
+        """Return for one row of the file's table `procedures` the index in Trace.procedures."""
         index = self._refers.procedures["index"]
         return int(index[min(row, len(index) - 1)])
 
     def requests(self, rows: np.ndarray) -> np.ndarray:
-        """Convert raw rows of `requests` to REQUEST, in the same order."""
+        """Convert raw rows of `requests` to requests of the trace (REQUEST), in the same order."""
         found = np.empty(len(rows), REQUEST)
         lib.expand_requests(self.struct, pointer(rows), len(rows), pointer(found))
         return found
 
     @cached_property
     def not_the_programs(self) -> np.ndarray:
-        """FLUSH of this thread in order, disjoint: times that are not the program's.
+        """Times of this thread that are not the program's (FLUSH), in order, without overlap.
 
-        The thread wrote buffers, measured clocks, looked for callers, did not record, or (a predicted thread, also in
-        calls) waited for a CPU. An interval that began and did not end (the process died while flushing) lasts until
-        `stop`. Recording that is switched on without having been switched off was off from the beginning: all rows up
-        to there were dropped.
+        In these times the thread wrote buffers, measured clocks, looked for callers, did not record, or waited for a
+        CPU (a predicted thread, also inside calls). An interval without an end (the process died while flushing) lasts
+        until `stop`. If recording is switched on without having been switched off, it was off from the begin: the rows
+        before were dropped.
         """
         table = self.tables["events"]
         if not len(table):
@@ -239,33 +263,33 @@ class ThreadRecords:
 
     @property
     def has_programs_events(self) -> bool:
-        """True if there are events of others than the tracer. With very many events this is assumed."""
+        """True if the thread has events that are not the tracer's. It is assumed if there are very many events."""
         return self._event_types is None or not _TRACERS_TYPES.issuperset(self._event_types)
 
     @property
     def has_errors(self) -> bool:
-        """True if calls returned errors. With very many events this is assumed."""
+        """True if calls returned errors. It is assumed if there are very many events."""
         return self._event_types is None or ERROR_TYPE in self._event_types
 
     @cached_property
     def _event_types(self) -> frozenset[int] | None:
-        """Types of events that occur; None: there are very many events."""
+        """Types of the events of this thread; None: there are too many events to read them all."""
         table = self.tables["events"]
         return None if len(table) > table.sizes.scan_rows else frozenset(table.read(0, len(table))["type"].tolist())
 
     @property
     def flushes(self) -> np.ndarray:
-        """FLUSH of the tracer's own time: this thread wrote buffers, measured clocks or looked for callers."""
+        """Times of the tracer (FLUSH), in which this thread wrote buffers, measured clocks or looked for callers."""
         return self._in_state(_OF_TRACER)
 
     @property
     def unrecorded(self) -> np.ndarray:
-        """FLUSH of the times when nothing was recorded."""
+        """Times in which nothing was recorded (FLUSH)."""
         return self._in_state(_OF_NOBODY)
 
     @cached_property
     def cpu_waits(self) -> np.ndarray:
-        """FLUSH of the times when this thread waited for a CPU to compute."""
+        """Times in which this thread waited for a CPU to compute, outside calls (FLUSH)."""
         waits = self._in_state(_OF_CPUS)
         if not len(waits):
             return waits
@@ -280,10 +304,10 @@ class ThreadRecords:
 
     @cached_property
     def _states(self) -> frozenset[int]:
-        """States that occur in `not_the_programs`."""
+        """States of the intervals in `not_the_programs`."""
         return frozenset(self.not_the_programs["state"].tolist())
 
     @cached_property
     def recorded(self) -> int:
-        """Number of calls, polls and events that the thread recorded, and of stretches of summed calls."""
+        """Number of rows of calls, polls, events, and stretches of summed calls."""
         return sum([len(self.tables[name]) for name in RECORDED])

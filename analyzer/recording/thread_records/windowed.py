@@ -1,4 +1,4 @@
-"""States and events of many ranks in a window of time. Kernels read neighbouring ranks at once where they can."""
+"""States and events of many ranks in a window of time. Kernels read neighbouring ranks together where possible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BEFORE, _BEHIND = np.iinfo(np.int64).min // 2, np.iinfo(np.int64).max // 2
 
 
 class _Kind(NamedTuple):
-    """Kind of records, with the functions that read it of stored ranks and of other threads."""
+    """Kind of records (STATE or EVENT), with the functions that read it, for stored ranks and for other threads."""
 
     dtype: np.dtype
     of_stored: Callable[..., int]
@@ -32,7 +32,7 @@ _EVENTS = _Kind(EVENT, lib.window_events, records.events)
 
 
 class WindowedThreads:
-    """Reader of the states and events of a run's threads, window by window."""
+    """Reader of the states and events of a run's threads, one window of time after the other."""
 
     def __init__(self, lanes: Mapping[int, Sequence[ThreadRecords]], size: int, stored: StoredThreads) -> None:
         self._lanes, self._stored = lanes, stored
@@ -43,29 +43,29 @@ class WindowedThreads:
         self._records = ffi.gc(ffi.new("struct lane_records *"), lib.lane_records_free)
 
     def are_stored(self, ranks: range) -> bool:
-        """True if kernels read the states of all these ranks."""
+        """Return True if kernels read the states of all these ranks."""
         return bool(self._stored.are(ranks).all())
 
     def states(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """Return STATE of the states that begin in [begin, end), by (begin, rank, thread)."""
+        """Return the states (STATE) of ranks that begin in [begin, end) ns, in order of (begin, rank, thread)."""
         return self._taken(ranks, _STATES, begin, end, Runs.merged)
 
     def states_by_rank(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """Return STATE of the states that begin in [begin, end), by (rank, thread, begin)."""
+        """Return the states (STATE) of ranks that begin in [begin, end) ns, in order of (rank, thread, begin)."""
         return self._taken(ranks, _STATES, begin, end, lambda runs: runs.records.copy())
 
     def events(self, ranks: range, begin: int, end: int) -> np.ndarray:
-        """Return EVENT with time in [begin, end), by (time, rank, thread)."""
+        """Return the events (EVENT) of ranks with time in [begin, end) ns, in order of (time, rank, thread)."""
         return self._taken(ranks, _EVENTS, begin, end, Runs.merged)
 
     def _taken(self, ranks: range, kind: _Kind, begin: int, end: int, take: Callable[[Runs], np.ndarray]) -> np.ndarray:
-        """Return `take` of the runs, and free the memory of the runs."""
+        """Read the ranks, return what `take` makes of the sequences, and free their memory."""
         found = take(self._runs(ranks, kind, begin, end))
         lib.lane_records_free(self._records)
         return found
 
     def _runs(self, ranks: range, kind: _Kind, begin: int, end: int) -> Runs:
-        """Read one run for each thread. The runs may lie in memory that the next call overwrites."""
+        """Read one sorted sequence for each thread. The next call may overwrite its memory."""
         groups = list(self._groups(ranks, kind))
         parts = []
         for group, stored in groups:
@@ -78,7 +78,7 @@ class WindowedThreads:
         return joined(parts)
 
     def _groups(self, ranks: range, kind: _Kind) -> Iterator[tuple[range, bool]]:
-        """Yield neighbouring ranks, and True if kernels read all of them, or False if kernels read none."""
+        """Yield groups of neighbouring ranks, with True if kernels read all of them, False if none."""
         can = self._stored.are(ranks)
         if kind is _EVENTS:
             for rank in (ranks.start + np.flatnonzero(can & ~self._has_shown[ranks.start : ranks.stop])).tolist():
@@ -89,7 +89,7 @@ class WindowedThreads:
             yield ranks[first:last], bool(first < last and can[first])
 
     def _show(self, rank: int) -> None:
-        """Note the events of a stored rank, if the kernel can read them."""
+        """Prepare the events of a stored rank for the kernel, unless there are too many or accesses."""
         (lane,), struct = self._lanes[rank], self._structs[rank]
         self._has_shown[rank] = True
         if len(lane.tables["events"]) > lane.tables["events"].sizes.shown_events or len(lane.tables["accesses"]):
@@ -101,7 +101,7 @@ class WindowedThreads:
             self._shown.append(rows)
 
     def _read(self, ranks: range, kind: _Kind, begin: int, end: int) -> Runs | None:
-        """Read stored ranks into memory that the next call overwrites; None: one rank must be read in another way."""
+        """Read stored ranks. The next call overwrites the memory. None: a rank must be read in another way."""
         stored, counts = self._stored.of(ranks), np.zeros(len(ranks), np.int64)
         assert stored is not None
         read = kind.of_stored(

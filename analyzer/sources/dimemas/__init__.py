@@ -1,4 +1,4 @@
-"""Source for Dimemas traces (.dim), which have no times of messages and calls: read as a program for the simulator."""
+"""Source for Dimemas traces (.dim), which have no times of calls and messages. They are read as a program."""
 
 from __future__ import annotations
 

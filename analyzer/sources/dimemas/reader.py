@@ -1,7 +1,7 @@
-"""Reader of Dimemas traces: the operations of each thread, without any times of messages.
+"""Reader of Dimemas traces: the operations of each thread, without times of messages.
 
-Source: "Dimemas 5.5.0 input format". What Dimemas accepts is accepted, except for what Dimemas would pass over in
-silence: records of a thread after records of another thread, and text after the offsets.
+Source: "Dimemas 5.5.0 input format". The reader accepts what Dimemas accepts, except for parts that Dimemas ignores
+silently: records of a thread after records of a later thread, and text after the offsets.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from analyzer.trace import SELF, WORLD, Communicator
 from analyzer.trace.read_sizes import DEFAULT_SIZES
 
 _LEAST_RECORD = 4
-"""Bytes of the shortest line that is an operation (less than in truth): limits the number of operations of a block."""
+"""Lower bound of the bytes of an operation's line. It limits the number of operations of a block."""
 _MOST_TASKS = 1 << 24
 _GZIP = b"\x1f\x8b"
 _HEADER = re.compile(
@@ -59,7 +59,7 @@ _HINT = "docs/analyze-dim.md says what a .dim may hold"
 
 @dataclass(frozen=True)
 class DimFile:
-    """Contents of a .dim. Communicator 0 of the program is the world, k + 1 is communicators[k]."""
+    """Contents of a .dim. Communicator 0 of the program is the world; number k + 1 is communicators[k]."""
 
     program: Program
     communicators: tuple[Communicator, ...]
@@ -67,7 +67,12 @@ class DimFile:
 
 
 def communicators_of(defined: dict[int, tuple[int, ...]], ranks: int) -> tuple[Communicator, ...]:
-    """Order communicators by id as in our own runs: the world, one for each rank alone, then the others."""
+    """Order the communicators of a .dim as in runs of tracelib: the world, one for each single rank, then the others.
+
+    Args:
+        defined: Members by id, as the file defines them.
+        ranks: Number of ranks.
+    """
     everyone, unused = tuple(range(ranks)), max(defined, default=0) + 1
     world = next((id_ for id_, members in defined.items() if members == everyone), None)
     selves = (Communicator(unused + 1 + rank, (rank,), name=SELF) for rank in everyone)
@@ -78,10 +83,13 @@ def communicators_of(defined: dict[int, tuple[int, ...]], ranks: int) -> tuple[C
 def read_dim(path: str | os.PathLike[str], block_bytes: int = DEFAULT_SIZES.text_bytes) -> DimFile:
     """Read a .dim or .dim.gz. The operations of a long file lie in a temporary file without a name.
 
-    The text is parsed `block_bytes` at a time. Bursts are rounded to whole ns. A burst that directly follows another is
-    kept as a burst of its own. The root of a
-    global operation is known only on the root. A wait completes the first open receive with its source, tag,
-    communicator and size, else the first without that size.
+    Bursts are rounded to whole ns. Consecutive bursts stay separate. The root of a collective is known only on the
+    root. A wait completes the first open receive with the same source, tag, communicator and size. If no size fits, it
+    completes the first with the same source, tag and communicator.
+
+    Args:
+        path: The file.
+        block_bytes: Number of bytes that are parsed at a time.
 
     Raises:
         TracelibError: A line cannot be understood; the message names the line.
@@ -98,12 +106,12 @@ def _open(path: Path) -> BinaryIO:
 
 
 class _Reader:
-    """Reader of one file, from its header to its end."""
+    """Reader of one .dim, from its header to its end."""
 
     def __init__(self, path: Path, file: BinaryIO, block_bytes: int) -> None:
         self._path, self._file, self._block_bytes = path, file, block_bytes
-        self._line = 0  # lines before the records
-        self._offsets = 0  # position of the offsets, by the header
+        self._line = 0  # number of lines before the records
+        self._offsets = 0  # position of the offsets in bytes, as the header says
 
     def read(self) -> DimFile:
         name, threads = self._header(self._next_line())
@@ -169,8 +177,9 @@ class _Reader:
     def _records(self, reader: Any, streams: int, first: bytes) -> tuple[OperationSpill, np.ndarray, np.ndarray, int]:
         """Read all operations.
 
-        Returns the operations, the number of operations of each thread, the largest number of open requests of each
-        thread, and the eager limit or 0.
+        Returns:
+            The operations; the number of operations of each thread; the largest number of open requests of each thread;
+            the size in bytes from which on a send waits, 0 if the trace does not tell it.
         """
         spill, rest = OperationSpill(), first
         while block := self._file.read(self._block_bytes):
@@ -191,7 +200,7 @@ class _Reader:
             raise TracelibError(text, "copy or write it again")
 
     def _block(self, reader: Any, text: bytes, spill: OperationSpill) -> bytes:
-        """Read the whole lines of a text; returns the rest of the text."""
+        """Read the complete lines of a text. Return the rest of the text."""
         used, line, at = ffi.new("int64_t *"), ffi.new("int64_t *"), 0
         buffer = ffi.from_buffer("char[]", text)
         while True:
@@ -210,7 +219,7 @@ class _Reader:
 
 
 def _kernel(threads: Sequence[int], communicators: Sequence[Communicator]) -> Any:
-    """Make a reader that knows threads and communicators, except communicators that only we have defined."""
+    """Make the kernel's reader. It does not get the communicators of single ranks, which no .dim defines."""
     order = sorted((k for k, c in enumerate(communicators) if c.name != SELF), key=lambda k: communicators[k].id)
     groups = [sorted(communicators[k].members) for k in order]
     offsets = np.cumsum([0, *map(len, groups)]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Operations of a program as a `Trace`, with the times of the program's replay on an ideal machine."""
+"""Programs as a `Trace`, with the times of their replay on an ideal machine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OF_A_CHOICE = (Chosen, Losses)
 
 @dataclass(frozen=True, kw_only=True)
 class _ReplayedRegions(Regions):
-    """Regions whose names need no replay, and whose times come from the replay."""
+    """Regions of a program. Their names are known without a replay; their times come from the replay."""
 
     replay: Callable[[], Regions]
 
@@ -48,9 +48,10 @@ class _ReplayedRegions(Regions):
 
 
 class ProgramTrace(Trace):
-    """Trace of a program whose communicator k + 1 is communicators[k] (`communicators_of`).
+    """Trace of a program, whose calls, messages and states come from its replay on an ideal machine.
 
-    Its calls, messages and states come from its ideal replay, which is written to a temporary file at their first use.
+    The replay takes place at their first use, and is written to a temporary file. Communicator k + 1 of the program is
+    communicators[k] (`communicators_of`).
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class ProgramTrace(Trace):
         choice: Choice | None = None,
         sizes: ReadSizes = DEFAULT_SIZES,
     ) -> None:
-        """Set up the trace. `choice`: ranks whose part of the replay is shown; all ranks are replayed."""
+        """Set up the trace. `choice`: ranks that are shown; all ranks are replayed. None: all are shown."""
         if choice:
             choice.of(program.ranks, path)
         self._choice, self.sizes = choice, sizes
@@ -78,12 +79,12 @@ class ProgramTrace(Trace):
 
     @cached_property
     def duration_ns(self) -> int:  # type: ignore[override]
-        """Length of the ideal replay in ns; 0 where the replay does not come to an end, as `problems` says."""
+        """Length of the ideal replay, ns. 0 if the replay does not come to an end; `problems` then says why."""
         return self._alone[0]
 
     @cached_property
     def problems(self) -> list[Problem]:  # type: ignore[override]
-        """Note that these are no measured times. Also why the program alone cannot be replayed on the ideal machine."""
+        """Note that the times are not measured, and, if the program cannot be replayed alone, the reason."""
         return [Problem(-1, _NO_TIMES, note=True), *self._alone[1]]
 
     @cached_property
@@ -102,7 +103,7 @@ class ProgramTrace(Trace):
 
     @cached_property
     def _run(self) -> Trace:
-        """Ideal replay of the program."""
+        """Ideal replay of the program, opened as a run."""
         assert self.program is not None
         prediction = self._ideal(times=True)
         folder = temporary_folder()
@@ -149,9 +150,15 @@ class ProgramTrace(Trace):
 def open_dim(
     path: str | os.PathLike[str], choice: Choice | None = None, sizes: ReadSizes = DEFAULT_SIZES
 ) -> ProgramTrace:
-    """Open a Dimemas trace, or some ranks of it, as a `Trace` with the times of its ideal replay.
+    """Open a Dimemas trace as a `Trace` with the times of its ideal replay.
 
-    Raises TracelibError if the file cannot be understood.
+    Args:
+        path: The file.
+        choice: Ranks that are shown. None: all.
+        sizes: Amounts in which the file is read.
+
+    Raises:
+        TracelibError: The file cannot be understood.
     """
     found = read_dim(path, sizes.text_bytes)
     return ProgramTrace(found.program, found.communicators, os.fspath(path), found.name, choice, sizes)

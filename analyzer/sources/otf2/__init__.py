@@ -1,4 +1,4 @@
-"""Source for OTF2 archives, of Score-P and others. It needs OTF2's own library, which comes with its Python package."""
+"""Source for OTF2 archives, of Score-P and others. It needs OTF2's library, which its Python package otf2 contains."""
 
 from __future__ import annotations
 

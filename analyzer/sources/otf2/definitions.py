@@ -1,4 +1,4 @@
-"""Definitions of an OTF2 archive: ranks, regions, communicators, the clock."""
+"""Definitions of an OTF2 archive: ranks, regions, communicators and the clock."""
 
 from __future__ import annotations
 
@@ -15,24 +15,32 @@ from tracelib.schema import Peer
 
 @dataclass(frozen=True)
 class Otf2Names:
-    """Regions and communicators by OTF2's numbers ("refs")."""
+    """Regions and communicators by OTF2's numbers, the refs."""
 
     refs: np.ndarray  # refs of regions, ascending
     procedure: np.ndarray  # by region: index of the procedure; -1: a region of the program
-    region: np.ndarray  # by region: its number, from 1; 0: a procedure
+    region: np.ndarray  # by region: number of the program's region, from 1; 0: it is a procedure
     comm_refs: np.ndarray  # refs of communicators, ascending
-    members: tuple[np.ndarray, ...]  # by communicator: world ranks
+    members: tuple[np.ndarray, ...]  # by communicator: world ranks of its members
 
     def region_rows(self, refs: np.ndarray) -> np.ndarray:
-        """Return the row of each region in `refs`; -1: it is not defined."""
+        """Return for each ref of a region its index in `refs`; -1: it is not defined."""
         return _rows(self.refs, refs)
 
     def comm_rows(self, refs: np.ndarray) -> np.ndarray:
-        """Return the index of each communicator; -1: it is not defined."""
+        """Return for each ref of a communicator its index in `comm_refs`; -1: it is not defined."""
         return _rows(self.comm_refs, refs)
 
     def world_rank(self, comm: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        """Convert ranks in communicators (indices here; -1: unknown) to world ranks; Peer.NONE for no member."""
+        """Convert ranks within communicators to world ranks.
+
+        Args:
+            comm: Index of the communicator in `comm_refs`; -1: unknown.
+            rank: Rank in that communicator.
+
+        Returns:
+            int64 world ranks; Peer.NONE if the communicator is unknown or has no such rank.
+        """
         found = np.full(len(comm), Peer.NONE, np.int64)
         for one in np.unique(comm[comm >= 0]).tolist():
             members = self.members[one]
@@ -50,9 +58,9 @@ def _rows(known: np.ndarray, refs: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ArchiveDefinitions:
-    """Definitions of one archive."""
+    """Definitions of an OTF2 archive, converted to the numbers and types of a Trace."""
 
-    ranks: list[list[Any]]  # locations of each rank, first the one that MPI knows
+    ranks: list[list[Any]]  # locations (threads) of each rank; the first is the one in MPI's group
     names: Otf2Names
     procedures: tuple[str, ...]
     regions: tuple[str, ...]
@@ -62,7 +70,7 @@ class ArchiveDefinitions:
     ticks_a_s: int
 
     def ns(self, time: np.ndarray) -> np.ndarray:
-        """Convert ticks of the archive to ns from its begin."""
+        """Convert ticks of the archive to ns after its begin."""
         ticks = time - np.int64(self.begin_ticks)
         if self.ticks_a_s == 10**9:
             return ticks
@@ -71,7 +79,15 @@ class ArchiveDefinitions:
 
 
 def definitions(otf2: Any, said: Any) -> ArchiveDefinitions:
-    """Convert the definitions that the package otf2 gives (`said`). Raises TracelibError if there are no threads."""
+    """Convert the definitions that the package otf2 gives.
+
+    Args:
+        otf2: The package.
+        said: Definitions of its reader.
+
+    Raises:
+        TracelibError: The archive has no threads.
+    """
     ranks = _ranks(otf2, said)
     names, procedures, regions = _names(otf2, said, {one._ref: rank for rank, of in enumerate(ranks) for one in of})
     labels = {comm._ref: comm.name for comm in said.comms}
@@ -93,7 +109,7 @@ def definitions(otf2: Any, said: Any) -> ArchiveDefinitions:
 
 
 def _ranks(otf2: Any, said: Any) -> list[list[Any]]:
-    """Return the locations of each rank, first the one that MPI knows."""
+    """Return the locations (threads) of each rank; the first is the one in MPI's group."""
     threads = [one for one in said.locations if one.type == otf2.LocationType.CPU_THREAD]
     if not threads:
         raise TracelibError("the archive has no threads")
@@ -107,7 +123,7 @@ def _ranks(otf2: Any, said: Any) -> list[list[Any]]:
 
 
 def _names(otf2: Any, said: Any, rank_of: dict[int, int]) -> tuple[Otf2Names, list[str], list[str]]:
-    """Return the names by refs, the names of procedures, and the names of the program's regions."""
+    """Return the names by refs, the names of MPI procedures, and the names of the program's regions."""
     procedures: dict[str, int] = {}
     regions: dict[str, int] = {}
     table = []

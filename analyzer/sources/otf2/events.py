@@ -1,4 +1,4 @@
-"""Events of an OTF2 archive, which OTF2's library hands to the kernel."""
+"""Reads the events of an OTF2 archive, which OTF2's library hands to the kernel."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from analyzer.c_arrays import pointer
 from analyzer.otf2_library import EVENT, NAMES, functions
 
 _AT_ONCE = 1 << 17
-"""Number of a location's events that are read together."""
+"""Number of events of a location that are read together."""
 
 
 def pieces(reader: Any, refs: list[int]) -> Iterator[tuple[int, Iterator[tuple[np.ndarray, bool]]]]:
-    """Yield (location, its pieces) for one location after the other. All pieces of a location must be taken.
+    """Yield the ref of each location, and an iterator over its events.
 
-    A piece is (EVENT with times in ticks, True if it is the last).
+    All events of a location must be taken before the next.
+    The iterator yields (events, is_last): EVENT with times in ticks, and True for the last events of the location.
+
+    Args:
+        reader: Reader of the package otf2.
+        refs: Refs of the locations.
     """
     import _otf2
 

@@ -1,4 +1,4 @@
-"""Calls, regions and messages of one thread, from its events in an OTF2 archive, taken piece by piece."""
+"""Calls, regions and messages of one thread, from its events in an OTF2 archive, piece by piece."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ HALF = np.dtype(
     [("logical", "<i8"), ("physical", "<i8"), ("size", "<i8"), ("comm", "<i4"), ("peer", "<i4"), ("tag", "<i8"),
      ("rank", "<i4"), ("thread", "<i4"), ("order", "<i8"), ("done", "<i8")]
 )  # fmt: skip
-"""One side of a message.
+"""Send or receive of a message.
 
-`logical`: when its call was entered. `physical`: when the message took place. `done`: when the request was done (0: the
-call blocks).
+`logical`: when its call was entered. `physical`: when the message was sent or received. `done`: when its request was
+completed; 0: the call blocks. Times are in ns.
 """
 
 _REQUEST = np.dtype([("request", "<i8"), ("order", "<i8"), ("logical", "<i8")])
-"""A posted receive: `order` is the event's number in its location, `logical` the time when its call was entered."""
+"""Posted receive. `order`: the event's number in its location. `logical`: when its call was entered, ns."""
 
 Entered = Callable[[np.ndarray], np.ndarray]
-"""Function that returns, for rows of events, when the call around each of them was entered."""
+"""Function that returns for each index of an event when the call around the event was entered, ns."""
 
 
 class ThreadSends:
-    """Sends (HALF) of a thread. A nonblocking send is complete when an event says so."""
+    """Sends of one thread. A nonblocking send waits here until an event completes it."""
 
     def __init__(self, rank: int, thread: int) -> None:
         self._rank, self._thread = rank, thread
@@ -49,7 +49,16 @@ class ThreadSends:
         *,
         last: bool,
     ) -> np.ndarray:
-        """Return the sends that these events settle; `last`: all sends."""
+        """Return the sends (HALF) that are complete with the next events.
+
+        Args:
+            rows: The events.
+            order: Number of each event in its location.
+            kinds: Kinds of events of blocking and of nonblocking sends.
+            entered: Returns when the call around an event was entered.
+            names: Regions and communicators.
+            last: These are the last events: return all waiting sends.
+        """
         at = np.flatnonzero(np.isin(rows["kind"], kinds))
         made = _halves(rows, at, names, self._rank, self._thread)
         made["logical"], made["order"] = entered(at), order[at]
@@ -66,7 +75,7 @@ class ThreadSends:
 
 
 class ThreadReceives:
-    """Receives (HALF) of a thread. A nonblocking receive was posted in an earlier event."""
+    """Receives of one thread. A nonblocking receive was posted in an earlier event, which is remembered here."""
 
     def __init__(self, rank: int, thread: int) -> None:
         self._rank, self._thread = rank, thread
@@ -75,7 +84,7 @@ class ThreadReceives:
     def take(
         self, rows: np.ndarray, order: np.ndarray, kinds: tuple[int, int], entered: Entered, names: Otf2Names
     ) -> np.ndarray:
-        """Return the receives that these events complete."""
+        """Return the receives (HALF) that the next events complete. Arguments are as in `ThreadSends.take`."""
         at = np.flatnonzero(np.isin(rows["kind"], kinds))
         found = _halves(rows, at, names, self._rank, self._thread)
         found["logical"], found["order"] = entered(at), order[at]
@@ -106,7 +115,15 @@ def _halves(rows: np.ndarray, at: np.ndarray, names: Otf2Names, rank: int, threa
 def _nearest(
     request: np.ndarray, order: np.ndarray, other_request: np.ndarray, other_order: np.ndarray, *, later: bool
 ) -> np.ndarray:
-    """Find for each row the nearest other row of the same request, later or earlier in order; -1: there is none."""
+    """Return for each row the index of the nearest other row with the same request; -1: there is none.
+
+    Args:
+        request: Requests of the rows.
+        order: Numbers of the rows in their location.
+        other_request: Requests of the other rows.
+        other_order: Numbers of the other rows.
+        later: Only other rows with larger numbers. False: with smaller numbers.
+    """
     requests, orders = np.concatenate([request, other_request]), np.concatenate([order, other_order])
     is_other = np.repeat([False, True], [len(request), len(other_request)])
     by = np.lexsort((orders, requests))
@@ -127,17 +144,20 @@ _NOTHING = np.zeros(0, EVENT)
 
 @dataclass(frozen=True)
 class LocationActivity:
-    """Calls, marks and messages of one thread in a stretch of its time."""
+    """Calls, marks of regions, and messages of one thread in a stretch of its time."""
 
-    calls: np.ndarray  # CALL, in order
-    marks: np.ndarray  # MARK, in order
-    sends: np.ndarray  # HALF: sends whose completion is known or will not come
-    receives: np.ndarray  # HALF
+    calls: np.ndarray  # CALL, in order of time
+    marks: np.ndarray  # MARK, in order of time
+    sends: np.ndarray  # HALF: sends that are complete, or that nothing completes
+    receives: np.ndarray  # HALF: completed receives
 
 
 @dataclass(frozen=True)
 class _Visits:
-    """Visits of regions in order of begin, as rows of their events. An end behind the last row: the visit is open."""
+    """Visits of regions in order of begin, as indices of the events that begin and end them.
+
+    An end behind the last event means that the visit is still open.
+    """
 
     begin: np.ndarray
     end: np.ndarray
@@ -150,9 +170,10 @@ class _Visits:
 
 
 class LocationTranslator:
-    """Translator of one location's events. Calls are the outermost visits of MPI procedures, regions all other visits.
+    """Translator of one location's events into calls, regions and messages.
 
-    Between two pieces it keeps the regions that are open, the events of an open call, and requests that are not done.
+    Calls are the outermost visits of MPI procedures. All visits of other regions are regions. Between two pieces it
+    keeps the open regions, the events of an open call, and the requests that are not complete.
     """
 
     def __init__(self, names: Otf2Names, rank: int, thread: int, path: str) -> None:
@@ -164,9 +185,14 @@ class LocationTranslator:
         self.end = 0  # time of the last event
 
     def take(self, events: np.ndarray, *, last: bool = False) -> LocationActivity:
-        """Translate the next events (EVENT, times in ns). `last`: what is still open after them ends with them.
+        """Translate the next events.
 
-        Raises TracelibError if the events contradict each other.
+        Args:
+            events: The events (EVENT) with times in ns.
+            last: These are the last events: regions that are still open end with them.
+
+        Raises:
+            TracelibError: The events are not in order of time, or contradict each other.
         """
         self._check(events)
         rows = joined([self._open, self._held, events], EVENT)
@@ -230,7 +256,10 @@ class LocationTranslator:
         )
 
     def _calls(self, rows: np.ndarray, begin: np.ndarray, end: np.ndarray, procedure: np.ndarray) -> np.ndarray:
-        """Return CALL. Partner, tag and communicator are taken from the call's first message or from its collective."""
+        """Return the calls (CALL).
+
+        Partner, tag and communicator come from the call's first message, or from its collective.
+        """
         found = np.zeros(len(begin), CALL)
         found["enter"], found["exit"] = rows["time"][begin], rows["time"][end]
         found["inside"] = found["exit"] - found["enter"]
@@ -255,7 +284,7 @@ class LocationTranslator:
         return found
 
     def _marks(self, rows: np.ndarray, visits: _Visits, known: int) -> np.ndarray:
-        """Return MARK of the regions that begin in these events, and of all regions that end in them."""
+        """Return the begins and ends (MARK) of regions in these events, in order of time."""
         own = visits.procedure < 0
         begins, ends = own & (visits.begin >= known), own & (visits.end < len(rows))
         at = np.concatenate([visits.begin[begins], visits.end[ends]])
@@ -272,7 +301,7 @@ def _steps(rows: np.ndarray) -> np.ndarray:
 
 
 def _inside(at: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Find the visit that each row lies in, of visits that do not overlap; -1: none."""
+    """Return for each row the index of the visit that it lies in; -1: none. The visits must not overlap."""
     found = np.searchsorted(begin, at) - 1
     if not len(begin):
         return found
@@ -280,6 +309,6 @@ def _inside(at: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def _entered(rows: np.ndarray, at: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return when the call around each row was entered; a row outside of calls gives its own time."""
+    """Return when the call around each row was entered, ns. A row outside of calls has its own time."""
     call = _inside(at, begin, end)
     return np.where(call >= 0, rows["time"][begin[call]] if len(begin) else 0, rows["time"][at])

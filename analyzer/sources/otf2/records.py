@@ -1,4 +1,4 @@
-"""Records of an OTF2 archive, in temporary files from which windows of time are read."""
+"""Records of an OTF2 archive in temporary files, from which windows of time are read."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from analyzer.trace.records import CALL, EVENT, MARK, MESSAGE, REQUEST, STATE
 from tracelib.schema import RequestKind
 
 _AT_ONCE = 1 << 18
-"""Number of calls, marks and sends that are put aside together."""
+"""Number of calls, marks and sends that are written to files together."""
 _EVER = 2**62
 
 
 class RecordSpill:
-    """Records that are first filled, thread by thread, each in order of time; then `finish`ed, and read.
+    """Temporary files of records. First each thread's records are appended in order of time, then `finish` is called.
 
-    `calls`, `requests` and `marks` are read by rank and window; `states`, `events` and `messages` by window.
+    `calls`, `requests` and `marks` are then read by rank and window; `states`, `events` and `messages` by window.
     """
 
     def __init__(self, size: int, procedures: Sequence[str], sizes: ReadSizes = DEFAULT_SIZES) -> None:
@@ -42,7 +42,15 @@ class RecordSpill:
         self._sample: list[np.ndarray] = [np.zeros(0, np.int64)]
 
     def append(self, rank: int, thread: int, begin: int, did: LocationActivity) -> None:
-        """Add a thread's next records. The main thread computes from `begin` (ns) on, others from their first call."""
+        """Add a thread's next records.
+
+        Args:
+            rank: The rank.
+            thread: The thread. The main thread computes from `begin` on, other threads from the end of their first
+                call.
+            begin: Time of the first event, ns.
+            did: The records.
+        """
         begins = did.calls["exit"]
         if thread == 0:
             self._before.setdefault((rank, thread), begin)
@@ -58,12 +66,12 @@ class RecordSpill:
             self._put()
 
     def end_of(self, rank: int, end: int) -> None:
-        """Finish a rank: its main thread computes until `end`."""
+        """Finish a rank. Its main thread computes until `end` (ns)."""
         last = self._before.get((rank, 0), end)
         self._computed.append(running(rank, 0, np.array([last]), np.array([end])))
 
     def _put(self) -> None:
-        """Write the waiting records to files."""
+        """Write the records that were collected to the temporary files."""
         ranks = [rank for rank, _ in self._waiting]
         calls = [did.calls for _, did in self._waiting]
         every = joined(calls, CALL)
@@ -83,7 +91,7 @@ class RecordSpill:
         self._waiting, self._computed = [], self._computed[:1]
 
     def finish(self) -> None:
-        """Finish the records, and match messages, with a window and the unmatched messages in memory."""
+        """Write the last records, and match the messages. Memory holds one window, and the unmatched messages."""
         self._put()
         self._times = np.sort(np.concatenate(self._sample))
         halves = (self._sends, self._receives)
@@ -97,13 +105,13 @@ class RecordSpill:
             half.close()
 
     def windows(self, records: int, duration_ns: int) -> np.ndarray:
-        """Return windows, as Trace.windows."""
+        """Return the bounds of windows, as `Trace.windows` does."""
         inner = self._times[:: max(records // self._step, 1)]
         inner = inner[(inner > 0) & (inner <= duration_ns)]
         return np.unique(np.concatenate([[0], inner, [duration_ns + 1]]))
 
     def close(self) -> None:
-        """Remove all files."""
+        """Remove all temporary files."""
         for table in (self.calls, self.requests, self.marks, self.states, self.events, self.messages):
             table.close()
 
@@ -111,7 +119,10 @@ class RecordSpill:
 def _matched(sends: np.ndarray, receives: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Match messages: in each channel the k-th receive takes the k-th send.
 
-    A channel is (source, destination, communicator, tag). Returns MESSAGE, and the sends and receives that are left.
+    A channel is (source, destination, communicator, tag).
+
+    Returns:
+        The messages (MESSAGE), the sends that are left, and the receives that are left.
     """
     keys = [_channels(sends, "rank", "peer"), _channels(receives, "peer", "rank")]
     _, channel = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
@@ -140,7 +151,7 @@ def _channels(rows: np.ndarray, source: str, destination: str) -> np.ndarray:
 
 
 def _requests(did: LocationActivity) -> np.ndarray:
-    """Return REQUEST of the sends and receives that do not block."""
+    """Return the requests (REQUEST) of nonblocking sends and receives."""
     parts = []
     for rows, what in ((did.sends, RequestKind.SEND_DONE), (did.receives, RequestKind.RECV_DONE)):
         rows = rows[rows["done"] > 0]

@@ -1,7 +1,7 @@
 """OTF2 archive as a `Trace`.
 
 Source: OTF2 3.0, "Open Trace Format 2 User Manual". Ranks are the members of the group of MPI's locations. If there is
-no such group, they are the processes in order of their definition. Events are read piece by piece and put aside in
+no such group, ranks are the processes in order of their definition. Events are read piece by piece and put into
 temporary files, so that memory does not grow with the archive.
 """
 
@@ -31,7 +31,7 @@ _EVER = 2**62
 
 @dataclass(frozen=True, kw_only=True)
 class ArchiveRegions(Regions):
-    """Regions of the program."""
+    """Regions of the program, from an OTF2 archive."""
 
     records: RecordSpill
 
@@ -44,10 +44,10 @@ class ArchiveRegions(Regions):
 
 
 class ArchiveTrace(Trace):
-    """Trace of the records of an archive and of its definitions."""
+    """Trace of an OTF2 archive, from its definitions and records."""
 
     def __init__(self, path: str, said: ArchiveDefinitions, records: RecordSpill, spans: list[tuple[int, int]]) -> None:
-        """Set up the trace. `spans`: times of the first and the last event of each rank (ns)."""
+        """Set up the trace. `spans` has the times of the first and the last event of each rank, ns."""
         self.path, self.size, self.procedures = path, len(said.ranks), said.procedures
         self.threads = np.array([len(threads) for threads in said.ranks], np.int32)
         self.nodes, self.communicators = said.nodes, said.communicators
@@ -97,9 +97,10 @@ def _of_ranks(rows: np.ndarray, ranks: range | None) -> np.ndarray:
 
 
 def open_otf2(path: str | os.PathLike[str], sizes: ReadSizes = DEFAULT_SIZES) -> ArchiveTrace:
-    """Open the archive with this anchor file (NAME.otf2).
+    """Open an OTF2 archive by its anchor file (NAME.otf2).
 
-    Raises TracelibError if it is damaged, or the package otf2 is not installed.
+    Raises:
+        TracelibError: The archive is damaged, or the package otf2 is not installed.
     """
     otf2, printed = package(), StringIO()
     try:
@@ -115,7 +116,7 @@ def open_otf2(path: str | os.PathLike[str], sizes: ReadSizes = DEFAULT_SIZES) ->
 
 
 def _damage() -> tuple[type[Exception], ...]:
-    """Return the exceptions that damaged archives cause: the package's own and, for missing definitions, Python's."""
+    """Return the exceptions that a damaged archive causes: of the package, and Python's for missing definitions."""
     return (*errors(), AttributeError, KeyError, TypeError, ValueError)
 
 

@@ -1,4 +1,4 @@
-"""Source for Paraver traces (.prv, .pcf, .row), our own and those that other tools wrote."""
+"""Source for Paraver traces (.prv, .pcf, .row), which tracelib or other tools wrote."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Separation of a .prv's communication records into MPI messages and arrows that a tool draws inside a task.
+"""Separates the communication records of a .prv into MPI messages and arrows that a tool draws inside a task.
 
-A tool may draw an arrow from a CUDA call to its kernel, from the creation of a task to its execution, or from one CPU
-to the next that a thread runs on. In the file, arrows look like messages. A record between two tasks is a message. A
-record inside a task is a message if the thread is inside MPI at both ends, as in a send to oneself.
+A tool may draw an arrow from a CUDA call to its kernel, from the creation of a task to its execution, or between two
+CPUs of a thread. In the file, arrows look like messages. A record between two tasks is a message. A record inside a
+task is a message if the thread is inside MPI at both ends, as in a send to itself.
 """
 
 from __future__ import annotations
@@ -25,25 +25,33 @@ _COMMUNICATING = (
 """States in which a thread sends or receives. They show MPI where a trace has no events of its calls."""
 
 _STEP = np.dtype([("thread", "<i8"), ("time", "<i8"), ("until", "<i8")])
-"""Step of a thread (numbered through): from `time` up to and including `until` it is inside MPI."""
+"""Time in which a thread is inside MPI: from `time` up to and including `until` (ns). Threads are numbered through."""
 _OPEN = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
 class SortedArrows:
-    """Communication records of a trace, separated into messages and arrows."""
+    """Communication records of a trace, separated into messages and arrows.
+
+    Both are MESSAGE in order of logical send.
+    """
 
     messages: SortedRuns  # MESSAGE by logical send
     arrows: SortedRuns  # MESSAGE by logical send
 
     def close(self) -> None:
-        """Remove the files of both."""
+        """Remove the temporary files."""
         self.messages.close()
         self.arrows.close()
 
 
 def sort_out(body: TraceBody, windows: np.ndarray) -> SortedArrows:
-    """Separate messages from arrows inside a task. Reads the records a window of time at a time."""
+    """Separate messages from arrows inside a task, one window of time after the other.
+
+    Args:
+        body: The trace.
+        windows: Bounds of the windows, ns.
+    """
     step = body.sizes.sorted_step
     messages, arrows = (SortedRuns(MESSAGE, "logical_send", "source", step=step) for _ in range(2))
     inside_sender = SortedRuns(MESSAGE, "logical_receive", "destination", step=step)
@@ -68,7 +76,7 @@ def sort_out(body: TraceBody, windows: np.ndarray) -> SortedArrows:
 
 
 class _Threads:
-    """Times when each thread is inside MPI, a window of time at a time."""
+    """Times in which each thread is inside MPI, one window of time after the other."""
 
     def __init__(self, body: TraceBody) -> None:
         self._body = body
@@ -77,7 +85,7 @@ class _Threads:
         self._steps = np.zeros(0, _STEP)
 
     def step(self, begin: int, end: int) -> None:
-        """Go on to the window [begin, end)."""
+        """Read the next window, [begin, end) ns."""
         new = self._of_events(begin, end) if self._by_events else self._of_states(begin, end)
         steps = np.concatenate([_last_of_each(self._steps), new])
         self._steps = steps[np.lexsort((np.arange(len(steps)), steps["time"], steps["thread"]))]
@@ -98,7 +106,14 @@ class _Threads:
         return steps
 
     def inside(self, rows: np.ndarray, rank: str, thread: str, time: str) -> np.ndarray:
-        """Return a mask of the MESSAGE rows in the window whose thread at one end is inside MPI at that time."""
+        """Return a mask of the messages whose thread at one end is inside MPI.
+
+        Args:
+            rows: Messages (MESSAGE) of the window.
+            rank: Column of the rank at that end.
+            thread: Column of the thread.
+            time: Column of the time, ns.
+        """
         asked = np.zeros(len(rows), _STEP)
         asked["thread"], asked["time"] = self._first[rows[rank]] + rows[thread], rows[time]
         every = np.concatenate([self._steps, asked])
@@ -120,7 +135,7 @@ def _last_of_each(steps: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverArrows(Arrows):
-    """Arrows of a .prv."""
+    """Arrows that tools draw inside a task, in a .prv."""
 
     runs: Callable[[], SortedRuns]
     body: TraceBody

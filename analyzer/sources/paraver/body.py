@@ -1,4 +1,4 @@
-"""Reader that streams the text of a Paraver trace into sorted runs of states, events and messages."""
+"""Reads the text of a Paraver trace, block by block, into sorted tables of states, events and messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST_LINE = 1 << 26
 CALL_VALUES = lib.PRV_CALL_VALUES
 _FEW_THREADS = 1 << 16
 _UNPACKED = 32
-"""Largest number of bytes of text that a byte of a packed trace holds, for traces as they are."""
+"""Largest number of bytes of text that one byte of a compressed trace is expected to hold."""
 MPI_TYPE_COUNT = len(MPI_TYPES)
 
 _REASONS = {
@@ -41,7 +41,7 @@ _REASONS = {
     lib.PRV_FULL: "too many events in one line",
     lib.PRV_BAD_SIZE: "a size that no memory holds",
 }
-"""Texts that say what is wrong with a line."""
+"""Texts that describe the fault of a malformed line."""
 
 _OLD_STATES = np.array(
     [
@@ -64,12 +64,12 @@ _OLD_STATES = np.array(
     ],
     np.int32,
 )
-"""Old states in Extrae's numbers (24: overhead). Source: Girona 2003, Table 6."""
+"""Extrae's number of each state of old traces (24: overhead). Source: Girona 2003, Table 6."""
 
 
 @dataclass
 class TraceBody:
-    """Contents of a trace's text."""
+    """Records of a .prv, its communicators, and facts about the whole trace that were found while reading."""
 
     header: Header
     communicators: list[Communicator]
@@ -78,19 +78,19 @@ class TraceBody:
     states: SortedRuns = field(init=False)
     events: SortedRuns = field(init=False)
     messages: SortedRuns = field(init=False)
-    flushes: list[np.ndarray] = field(default_factory=list)  # EVENT rows of the flush type, in order of the file
-    cpu_waits: list[np.ndarray] = field(default_factory=list)  # EVENT: a prediction's threads wait for a CPU
-    predicted: list[np.ndarray] = field(default_factory=list)  # EVENT: the trace is a prediction
-    clocks: list[np.ndarray] = field(default_factory=list)  # EVENT: clocks are measured
-    paths: list[np.ndarray] = field(default_factory=list)  # EVENT: callers are looked for
+    flushes: list[np.ndarray] = field(default_factory=list)  # EVENT: begins and ends of flushes, in order of the file
+    cpu_waits: list[np.ndarray] = field(default_factory=list)  # EVENT: waits for a CPU in a prediction
+    predicted: list[np.ndarray] = field(default_factory=list)  # EVENT: marks of a prediction
+    clocks: list[np.ndarray] = field(default_factory=list)  # EVENT: begins and ends of measurements of clocks
+    paths: list[np.ndarray] = field(default_factory=list)  # EVENT: begins and ends of searches for callers
     disabled: list[np.ndarray] = field(default_factory=list)  # STATE rows in which nothing was recorded
-    origin: list[np.ndarray] = field(default_factory=list)  # EVENT: the trace is of a run of ours
+    origin: list[np.ndarray] = field(default_factory=list)  # EVENT: marks of a trace of tracelib
     tracer_states: bool = False  # True if it has states of the tracer
     callers: bool = False  # True if it has callers of calls
     presets: set[int] = field(default_factory=set)  # types of PAPI's presets that were counted
     inside_tasks: bool = False  # True if it has messages of a task with itself, or other arrows inside a task
     problems: list[Problem] = field(default_factory=list)
-    begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # ns, by rank
+    begin: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # by rank: time of the first record, ns
     end: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     calls: np.ndarray = field(default_factory=lambda: np.zeros((MPI_TYPE_COUNT, CALL_VALUES), bool))  # values seen
     chosen: np.ndarray | None = None  # bool by rank: its records are kept; None: all are
@@ -106,7 +106,11 @@ class TraceBody:
 
 
 def open_text(path: Path) -> BufferedReader | gzip.GzipFile:
-    """Open the trace's text, unpacked if it is gzip (by its first bytes, not its name). Raises TracelibError."""
+    """Open the trace's text. A gzip file is known by its first bytes, not by its name.
+
+    Raises:
+        TracelibError: The file cannot be opened.
+    """
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
@@ -116,7 +120,7 @@ def open_text(path: Path) -> BufferedReader | gzip.GzipFile:
 
 
 class _Lines:
-    """Text of a file in blocks of whole lines. If something ends it early, `problem` says what."""
+    """Text of a file in blocks of whole lines. `problem` says why the text ended early; "": it did not."""
 
     def __init__(self, file: BufferedReader | gzip.GzipFile, block_bytes: int) -> None:
         self._file, self._block_bytes = file, block_bytes
@@ -153,9 +157,10 @@ class _Lines:
 
 
 def _peel_communicators(text: bytes, body: TraceBody, line: int) -> tuple[bytes, int, bool]:
-    """Take communicator and comment lines off the front.
+    """Parse the lines of communicators and comments at the front of a text.
 
-    Returns the rest, the number of lines taken, and True if records follow.
+    Returns:
+        The rest of the text, the number of lines parsed, and True if records follow.
     """
     at, taken = 0, 0
     while at < len(text) and text[at : at + 1] in (b"c", b"C", b"i", b"I", b"#", b"\n", b"\r"):
@@ -182,7 +187,7 @@ def _add_communicator(text: str, body: TraceBody, line: int) -> None:
 
 
 class _Tables:
-    """Rows that the kernel fills. A table is handed to the sorted runs when it is full."""
+    """Tables that the kernel fills with rows. A full table is handed over to the sorted tables of the body."""
 
     def __init__(self, body: TraceBody) -> None:
         self._body = body
@@ -193,7 +198,7 @@ class _Tables:
         self.counts = ffi.new("int64_t[3]")
 
     def flush(self, more_than: int) -> None:
-        """Hand over the tables that hold more than this number of rows."""
+        """Hand over each table that has more than this number of rows."""
         for table, runs in enumerate(self._runs):
             count = self.counts[table]
             if count > more_than:
@@ -205,7 +210,7 @@ class _Tables:
                 self.counts[table] = 0
 
     def _of_chosen(self, rows: np.ndarray) -> np.ndarray:
-        """Select the rows to keep. Messages are kept if a chosen rank sends or receives them, for its calls."""
+        """Select the rows of chosen ranks. A message stays if one of its ranks is chosen: the rank's calls need it."""
         chosen = self._body.chosen
         if chosen is None:
             return rows
@@ -216,7 +221,7 @@ class _Tables:
         return rows[sent | received]
 
     def _note_origin(self, rows: np.ndarray) -> None:
-        """Note what the trace says of its origin, which one rank may say for all."""
+        """Collect the events that describe the trace's origin. One rank may record them for all ranks."""
         body = self._body
         if rows.dtype == STATE:
             body.tracer_states |= bool((rows["state"] == State.TRACER).any())
@@ -266,7 +271,7 @@ def _kernel_reader(header: Header) -> object:
 
 
 def _read_records(lines: _Lines, body: TraceBody) -> int:
-    """Read all records into the runs. Returns the number of records."""
+    """Read all records into the body. Return their number."""
     reader = _kernel_reader(body.header)
     tables = _Tables(body)
     header_lines, in_records = 1, False
@@ -313,14 +318,17 @@ def _line_problems(reader: object, header_lines: int) -> list[Problem]:
 
 
 def _check_threads(header: Header, path: Path) -> None:
-    """Raise TracelibError if the file has no byte for each thread: tables of all threads would fill the memory."""
+    """Raise TracelibError if the header names more threads than the file can have.
+
+    Otherwise tables of all threads would fill the memory.
+    """
     threads, most = int(header.threads.sum()), max(path.stat().st_size * _UNPACKED, _FEW_THREADS)
     if threads > most:
         raise TracelibError(f"{path} is not a Paraver trace: {threads} threads in {path.stat().st_size} bytes")
 
 
 def _chosen(choice: Choice | None, size: int, path: Path) -> np.ndarray | None:
-    """Return a bool by rank, True if it is chosen; None: all are."""
+    """Return a bool mask of the chosen ranks; None: all ranks are chosen."""
     ranks = choice.of(size, str(path)) if choice else range(size)
     return np.isin(np.arange(size), ranks) if len(ranks) < size else None
 
@@ -328,7 +336,7 @@ def _chosen(choice: Choice | None, size: int, path: Path) -> np.ndarray | None:
 def read_body(path: Path, choice: Choice | None = None, sizes: ReadSizes = DEFAULT_SIZES) -> TraceBody:
     """Read header, communicators and records of a .prv or .prv.gz.
 
-    Lines in a wrong format are left out and reported with their numbers.
+    Malformed lines are left out, and reported with their numbers.
 
     Args:
         path: The file.

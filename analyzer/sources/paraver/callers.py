@@ -1,7 +1,7 @@
-"""Callers of calls in a Paraver trace, as call paths. Extrae writes them as events at the entry of a call.
+"""Call paths of a Paraver trace, from the events that Extrae writes for the callers at the entry of a call.
 
-Source: Extrae's event types: 70000000 + level is the function at that level of the call stack, 80000000 + level its
-line; level 1 made the call. The labels of the values name them ("71 (balance.F90, epoch2d)").
+Source: Extrae's event types. 70000000 + level is the function at that level of the call stack, 80000000 + level its
+line. Level 1 made the call. The labels of the values name function and line ("71 (balance.F90, epoch2d)").
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from analyzer.trace.paraver import FUNCTION_TYPE, LINE_TYPE, MOST_LEVELS, NOT_FO
 from tracelib.schema import FUNCTION, PATH, PATH_CUT, PATH_IN_FUNCTION, PATH_LOST
 
 AT = np.dtype([("time", "<i8"), ("thread", "<i8"), ("path", "<i8")])
-"""Path of a thread's call that is entered at `time`."""
+"""Call path of one call: the time (ns) at which the thread entered it, the thread, and the number of the path."""
 
 _LINE = re.compile(r"(\d{1,9}) \((.+?)(?:, [^,]*)?\)")
 _SHORTENED = re.compile(r"\S*\.\.\S* \[(.+)\]")
@@ -32,21 +32,21 @@ _SHORTENED = re.compile(r"\S*\.\.\S* \[(.+)\]")
 
 
 class ParaverCallers:
-    """Paths of all ranks, read in one pass when they are first asked for."""
+    """Call paths of all ranks, read in one pass when they are first asked for."""
 
     def __init__(self, body: TraceBody, labels: Labels, windows: Callable[[], np.ndarray]) -> None:
         self._body, self._windows, self._names = body, windows, _Names(labels)
         self._rows: list[tuple[int, int, int]] = [(0, 0, 0)]
         self._numbers: dict[tuple[int, int, int], int] = {}
-        self._known: dict[bytes, int] = {}  # paths by their values
+        self._known: dict[bytes, int] = {}  # number of each path, by the values of its events
 
     def read(self, rank: int, begin: int, end: int) -> np.ndarray:
-        """Return AT of a rank in order of time."""
+        """Return the call paths (AT) of a rank's calls that were entered in [begin, end) ns, in order of time."""
         return self._runs.read(rank, begin, end)
 
     @cached_property
     def tables(self) -> PathTables:
-        """All paths."""
+        """Tables of all call paths of the trace."""
         assert self._runs is not None  # this fills the rows
         return PathTables(np.array(self._rows, PATH), PathTables.empty().modules, self._names.table())
 
@@ -61,7 +61,7 @@ class ParaverCallers:
         return found
 
     def _paths(self, events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Convert the events (EVENT) of callers to AT, and return the rank of each row."""
+        """Convert events of callers (EVENT) to call paths (AT). Also return the rank of each."""
         events = events.take(np.lexsort((events["thread"], events["rank"], events["time"])))
         new = np.ones(len(events), bool)
         new[1:] = np.any([np.diff(events[name]) != 0 for name in ("time", "rank", "thread")], axis=0)
@@ -82,7 +82,7 @@ class ParaverCallers:
         return found.compress(there), events["rank"][first][there]
 
     def _path(self, values: np.ndarray) -> int:
-        """Return the path with these values, int64 of shape (2, levels): functions and lines."""
+        """Return the number of the path with these values, int64 of shape (2, levels): functions, then lines."""
         key = values.tobytes()
         if key not in self._known:
             functions, lines = values.tolist()
@@ -107,7 +107,7 @@ class ParaverCallers:
 
 
 class _Names:
-    """Functions and lines by the labels of their values. Labels of level 1 take precedence over deeper levels."""
+    """Functions and lines by the values of events. Labels of level 1 take precedence over labels of deeper levels."""
 
     def __init__(self, labels: Labels) -> None:
         self._functions: dict[int, str] = {}
@@ -118,7 +118,7 @@ class _Names:
         self._numbers: dict[tuple[str, str], int] = {("", ""): 0}
 
     def place(self, function: int, line: int) -> tuple[int, int]:
-        """Return `module` and `offset` of PATH."""
+        """Return the columns `module` and `offset` of PATH for the values of a function and of a line."""
         if function == UNRESOLVED:
             return 0, PATH_LOST
         found = _LINE.fullmatch(self._lines.get(line, "") if line > NOT_FOUND else "")
@@ -130,7 +130,7 @@ class _Names:
         return PATH_IN_FUNCTION | row, number
 
     def table(self) -> np.ndarray:
-        """Return rows as in FUNCTION, except that names may be longer."""
+        """Return a table like FUNCTION of all names so far. Its names may be longer than in FUNCTION."""
         texts = [tuple(text.encode() for text in names) for names in self._numbers]
         sizes = {name: max(1, *(len(text[k]) for text in texts)) for k, name in enumerate(("name", "file"))}
         rows = np.zeros(
@@ -142,7 +142,7 @@ class _Names:
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverCallPaths(CallPaths):
-    """Call paths from events of callers."""
+    """Call paths from the events of callers."""
 
     callers: ParaverCallers
     calls: Callable[[int, int, int | None], Iterator[np.ndarray]]

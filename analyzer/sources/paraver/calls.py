@@ -1,8 +1,8 @@
-"""MPI calls and completed receives of an imported trace, rebuilt from its events and messages.
+"""Rebuilds MPI calls and completed receives of a .prv from its events and messages.
 
 Facts that a .prv does not have stay unknown: the communicator of a message, the root on ranks that are not the root,
-requests of sends. A .prv does not say either which call completed a nonblocking collective. As in prv2dim, an MPI_Wait
-in which no receive completes is taken to wait for the oldest.
+and requests of sends. A .prv does not tell which call completed a nonblocking collective. As in prv2dim, an MPI_Wait in
+which no receive completes is assumed to wait for the oldest nonblocking collective.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ _ROLES = (
 
 
 def find_procedures(body: TraceBody, labels: Labels) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the MPI procedures that a trace calls, and the index in them of each (MPI type, value), -1: none."""
+    """Return the names of the MPI procedures that a trace calls.
+
+    Also return an int32 table of shape (MPI types, values): the index of the procedure; -1: none.
+    """
     table = np.full(body.calls.shape, -1, np.int32)
     rows: dict[str, int] = {}
     for kind, value in np.argwhere(body.calls).tolist():
@@ -72,12 +75,20 @@ def _roles(procedures: tuple[str, ...]) -> np.ndarray:
 
 
 class ParaverCalls:
-    """Calls and requests of all ranks in temporary files, built in one pass over the windows of the trace."""
+    """Calls and requests of all ranks in temporary files, rebuilt in one pass over the windows of the trace."""
 
     def __init__(
         self, body: TraceBody, messages: SortedRuns, procedures: tuple[str, ...], table: np.ndarray, windows: np.ndarray
     ) -> None:
-        """Rebuild the calls from the events of `body` and from `messages` (MESSAGE), without arrows inside a task."""
+        """Rebuild the calls.
+
+        Args:
+            body: The trace.
+            messages: Messages (MESSAGE) without arrows inside a task.
+            procedures: Names of the procedures.
+            table: Index of the procedure by MPI type and value, as from `find_procedures`.
+            windows: Bounds of the windows, ns.
+        """
         self.calls = RankRuns(CALL, "enter", body.header.size)
         self.requests = RankRuns(REQUEST, "completed", body.header.size)
         self._body, self._messages = body, messages
@@ -125,14 +136,14 @@ class ParaverCalls:
         return receives
 
     def _tracer(self, begin: int, end: int) -> np.ndarray:
-        """Return STATE of a window in which the tracer held a thread."""
+        """Return the states (STATE) of a window in which the tracer held a thread."""
         if not self._body.tracer_states:
             return np.zeros(0, STATE)
         states = self._body.states.read(begin, end)
         return states[states["state"] == State.TRACER]
 
     def _take(self, builder: object) -> None:
-        """Move the records that the kernel has finished to the runs."""
+        """Move the calls and requests that the kernel has completed to the temporary files."""
         counts = ffi.new("int64_t[2]")
         lib.prv_calls_counts(builder, counts)
         calls, requests = np.empty(counts[0], CALL), np.empty(counts[1], REQUEST)
@@ -153,7 +164,7 @@ class ParaverCalls:
         self.requests.append(requests, request_ranks)
 
     def _number_communicators(self, rows: np.ndarray, ranks: np.ndarray) -> None:
-        """Replace the trace's ids of communicators by rows of `communicators`; -1: no such communicator."""
+        """Replace the trace's ids of communicators by indices in `communicators`; -1: unknown."""
         keys = self._communicator_keys
         if not len(keys):
             rows["comm"] = -1

@@ -1,4 +1,4 @@
-"""Extras of a .prv, beyond calls, states, events and messages (analyzer.trace.extras)."""
+"""Extras of a .prv: regions, the tracer's time, losses and waits for CPUs (analyzer.trace.extras)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,28 @@ from analyzer.trace.region_labels import ended, is_program_event
 from tracelib.schema import PARALLEL_TYPE, REGION_TYPE, CpuWait
 
 MOST_REGIONS = 1 << 16
-"""Number from which on values are no numbers of regions, but addresses or the like."""
+"""Largest value that counts as the number of a region. Larger values are addresses or the like."""
 
 
 def named_regions(labels: Labels, largest: int) -> tuple[str, ...]:
-    """Return the names of regions 1, 2, ... up to `largest`, the largest value that occurs."""
+    """Return the names of the regions 1, 2, ..., `largest`.
+
+    Args:
+        labels: Labels of the trace's events. A region without a label is named "region 7".
+        largest: Largest number of a region that occurs.
+    """
     _, names = labels.get(REGION_TYPE, ("", {}))
     return tuple(names.get(number, f"region {number}") for number in range(1, largest + 1))
 
 
 def marks_of(events: np.ndarray, last: int) -> np.ndarray:
-    """Return MARK of one rank, thread by thread, from its events (EVENT) in order of time.
+    """Return the begins and ends of regions (MARK) of one rank, thread after thread.
 
-    An end without a begin is left out. Regions that are open at the end are ended at `last`.
+    An end without a begin is left out. A region that is still open at the end of the rank ends at `last`.
+
+    Args:
+        events: Events (EVENT) of the rank, in order of time.
+        last: Time of the rank's last record, ns.
     """
     events = events[np.isin(events["type"], (REGION_TYPE, PARALLEL_TYPE))]
     threads = [_of_thread(events[events["thread"] == t], t, last) for t in np.unique(events["thread"]).tolist()]
@@ -54,7 +63,7 @@ def _of_thread(events: np.ndarray, thread: int, last: int) -> np.ndarray:
 
 
 def _open(is_begin: np.ndarray, is_region: np.ndarray) -> np.ndarray:
-    """Return the places of the begins that never end, the innermost first."""
+    """Return the indices of the begins that never end, the innermost first."""
     depth = np.cumsum(np.where(is_begin, 1, np.where(is_region, -1, 0)))
     least_after = np.minimum.accumulate(depth[::-1])[::-1]
     return np.flatnonzero(is_begin & (least_after >= depth))[::-1]
@@ -64,7 +73,7 @@ _EVER = 2**62
 
 
 class NotedEvents:
-    """Events of the program by rank: a reader of one rank does not read the events of all others."""
+    """Events that the program recorded, sorted by rank: reading one rank does not read the events of all ranks."""
 
     def __init__(self, body: TraceBody, windows: np.ndarray, ranks: int) -> None:
         self._body, self._windows, self._ranks = body, windows, ranks
@@ -79,11 +88,14 @@ class NotedEvents:
         return found
 
     def read(self, rank: int, begin: int, end: int) -> np.ndarray:
-        """Return EVENT of a rank in order of time."""
+        """Return the program's events (EVENT) of a rank in [begin, end) ns, in order of time."""
         return self._runs.read(rank, begin, end)
 
     def regions(self) -> int:
-        """Return the number of regions, which is the largest value; 0 where the values are no numbers of regions."""
+        """Return the number of regions, which is the largest value of their events.
+
+        0: the values are larger than MOST_REGIONS, so they are no numbers of regions.
+        """
         largest = 0
         for rank in range(self._ranks):
             events = self.read(rank, 0, _EVER)
@@ -100,7 +112,7 @@ class ParaverRegions(Regions):
     """Regions and events that the program recorded."""
 
     noted: NotedEvents
-    last: np.ndarray  # ns of each rank's last record
+    last: np.ndarray  # time of each rank's last record, ns
 
     def events(self, rank: int, begin: int = 0, end: int | None = None) -> np.ndarray:
         return self.noted.read(rank, begin, _EVER if end is None else end)
@@ -114,7 +126,7 @@ class ParaverRegions(Regions):
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverTracerTime(TracerTime):
-    """Flushes. In a trace of ours (`ours`) also times when the tracer measured clocks and looked for callers."""
+    """Times of the tracer. In a trace of tracelib (`ours`) they include measuring clocks and looking for callers."""
 
     body: TraceBody
     ours: bool
@@ -133,7 +145,7 @@ class ParaverTracerTime(TracerTime):
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverLosses(Losses):
-    """Times when a trace of ours says that it recorded nothing."""
+    """Times in which nothing was recorded, as a trace of tracelib says."""
 
     body: TraceBody
 
@@ -147,7 +159,7 @@ class ParaverLosses(Losses):
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverChosen(Chosen):
-    """Ranks whose records were kept."""
+    """Ranks whose records were read."""
 
     body: TraceBody
 
@@ -157,7 +169,7 @@ class ParaverChosen(Chosen):
 
 @dataclass(frozen=True, kw_only=True)
 class ParaverCpuWaits(CpuWaits):
-    """Waits for CPUs of a prediction of ours."""
+    """Waits for CPUs, which a prediction of tracelib records."""
 
     body: TraceBody
 
@@ -169,7 +181,10 @@ class ParaverCpuWaits(CpuWaits):
 
 
 def _intervals(body: TraceBody, rank: int, blocks: list[np.ndarray]) -> np.ndarray:
-    """Return FLUSH in order, with the value of the event that begins each in place of a state."""
+    """Return intervals (FLUSH) of a rank in order of begin, from events that begin and end them.
+
+    `state` is the value of the event that begins the interval.
+    """
     last = int(body.end[rank])
     rows = [_pair_flushes(events, thread, last) for thread, events in _by_thread(rank, blocks)]
     flushes = np.concatenate([np.zeros(0, FLUSH), *rows])
@@ -177,7 +192,7 @@ def _intervals(body: TraceBody, rank: int, blocks: list[np.ndarray]) -> np.ndarr
 
 
 def _by_thread(rank: int, blocks: list[np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (thread, EVENT) for each thread of a rank, in order of time."""
+    """Yield the number of each thread of a rank, and its events (EVENT) in order of time."""
     events = np.concatenate([np.zeros(0, EVENT), *(block[block["rank"] == rank] for block in blocks)])
     events = events[np.argsort(events["time"], kind="stable")]
     for thread in np.unique(events["thread"]).tolist():
@@ -185,7 +200,7 @@ def _by_thread(rank: int, blocks: list[np.ndarray]) -> Iterator[tuple[int, np.nd
 
 
 def _pair_flushes(events: np.ndarray, thread: int, last: int) -> np.ndarray:
-    """Pair each begin with the next end of the thread. A flush that does not end lasts to the rank's end."""
+    """Pair each begin with the next end of the thread. An interval that does not end lasts until `last` (ns)."""
     begins, ends = np.flatnonzero(events["value"] != 0), np.flatnonzero(events["value"] == 0)
     times = np.append(events["time"], max(last, int(events["time"].max(initial=0))))
     flushes = np.zeros(len(begins), FLUSH)

@@ -1,4 +1,4 @@
-"""Header of a Paraver trace: modern (Extrae), and as the theses of 2003 and 2009 print it.
+"""Header of a Paraver trace, as Extrae writes it today, and as the theses of 2003 and 2009 show it.
 
 Source: Paraver trace format; Girona 2003, section 4.1.1; Casas 2009, section 2.2.2.2.
 """
@@ -33,32 +33,33 @@ _DATE = re.compile(r"\s*(\d+)/(\d+)/(\d+)\s*(?:at)?\s*(\d+):(\d+)")
 
 
 class HeaderError(ValueError):
-    """Error for a line that is not a header by which a trace can be read."""
+    """Error in the header line of a trace, or in the line of a communicator."""
 
 
 @dataclass(frozen=True)
 class Header:
-    """Contents of the first line. Per-rank arrays are int32 of shape (ranks,)."""
+    """Contents of the header line of a .prv. Arrays by rank are int32 of shape (ranks,)."""
 
     date: datetime | None
-    nanoseconds: int  # ns of a unit of the trace's times
+    nanoseconds: int  # length of the trace's unit of time, ns
     duration_ns: int
     cpus: tuple[int, ...]  # number of CPUs by node; (0,): no resource model
     applications: tuple[int, ...]  # number of ranks by application
     threads: np.ndarray
     node_of: np.ndarray
-    first_cpu: np.ndarray  # CPUs that a rank's records may name
-    last_cpu: np.ndarray  # 0: none, the field says nothing
+    first_cpu: np.ndarray  # first CPU that a rank's records may name
+    last_cpu: np.ndarray  # last such CPU; 0: the trace has no resource model, the CPU field has no meaning
     old_states: bool  # True if states are those of Girona 2003, Table 6
     communicators: int | None  # number of communicator lines announced
 
     @property
     def size(self) -> int:
+        """Number of ranks of all applications."""
         return sum(self.applications)
 
 
 _NO_DATE = datetime(1970, 1, 1)
-"""Date in traces that have none, such as our predictions."""
+"""Date in the header of traces that have no date, such as predictions of tracelib."""
 
 
 def _date(text: str) -> datetime | None:
@@ -80,7 +81,11 @@ def _two_digit_year(text: str) -> bool:
 
 
 def _applications(text: str, count: int) -> tuple[list[int], np.ndarray, np.ndarray, str]:
-    """Return ranks of each application, threads and node (from 1) of each rank, and the text after the lists."""
+    """Parse the lists of tasks.
+
+    Returns:
+        Number of ranks of each application; threads of each rank; node of each rank, from 1; the text after the lists.
+    """
     sizes, pairs, at = [], [], 0
     for number in range(1, count + 1):
         match = _APPLICATION.match(text, at)
@@ -105,12 +110,15 @@ def _applications(text: str, count: int) -> tuple[list[int], np.ndarray, np.ndar
 
 
 def _spread(cpus: int, nodes: int) -> tuple[int, ...]:
-    """Distribute a plain number of CPUs over the nodes that the tasks name, at least one for each."""
+    """Distribute a number of CPUs over the nodes that the tasks name, at least one to each."""
     return tuple(max(1, cpus // nodes + (node < cpus % nodes)) for node in range(nodes))
 
 
 def _resources(count: int, listed: str | None, nodes: np.ndarray) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
-    """Return CPUs of each node; node of each rank from 1; first and last CPU its records may name, shape (2, ranks)."""
+    """Return the CPUs of each node, the node of each rank from 1, and the CPUs that a rank's records may name.
+
+    The latter are the first and the last CPU, of shape (2, ranks).
+    """
     if listed is not None:
         cpus = tuple(map(int, re.findall(r"\d+", listed)))
         if sum(cpus) > _LARGEST:
@@ -130,7 +138,7 @@ def _resources(count: int, listed: str | None, nodes: np.ndarray) -> tuple[tuple
 
 
 def parse_header(line: str) -> Header:
-    """Parse the first line. Raises HeaderError with what is wrong in it."""
+    """Parse the header line. Raises HeaderError with the fault."""
     match = _HEADER.match(line)
     if _HUGE.search(line):
         raise HeaderError("a number that is too large: 20 digits or more")
@@ -165,7 +173,16 @@ def parse_header(line: str) -> Header:
 
 
 def parse_communicator(line: str, applications: tuple[int, ...], known: list[Communicator]) -> Communicator:
-    """Parse a communicator's `c:` or `i:` line; an `i:` line names two of `known`. Raises HeaderError."""
+    """Parse a communicator's line, `c:` or `i:`.
+
+    Args:
+        line: The line.
+        applications: Number of ranks of each application.
+        known: Communicators of the lines before. An `i:` line names two of them.
+
+    Raises:
+        HeaderError: The line has a fault.
+    """
     kind, *fields = line.strip().split(":")
     try:
         numbers = [int(field) for field in fields]

@@ -1,7 +1,7 @@
 """Names in the files beside a Paraver trace: labels of event types and values (.pcf), names of nodes (.row).
 
-Source: Paraver configuration file and names file, as Paraver's own parsers read them: a line that does not fit is
-passed over.
+Source: Paraver configuration file and names file, as Paraver's own parsers read them. Lines that do not fit are
+skipped.
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ def _labels(lines: list[str]) -> Labels:
 
 
 def read_labels(path: Path) -> tuple[Labels, list[Problem]]:
-    """Read the labels of a .pcf, type -> (label, value -> label); {} if it is absent. Also returns its problems."""
+    """Read the labels of a .pcf.
+
+    Returns:
+        Labels by event type: (label of the type, labels by value). {} if there is no file. Then the problems found.
+    """
     if not path.exists():
         return {}, []
     try:
@@ -64,7 +68,11 @@ def read_labels(path: Path) -> tuple[Labels, list[Problem]]:
 
 
 def read_nodes(path: Path, count: int) -> tuple[tuple[str, ...], list[Problem]]:
-    """Read the names of `count` nodes from a .row; node1, node2, ... where it does not name them."""
+    """Read the names of `count` nodes from a .row.
+
+    Returns:
+        The names; node1, node2, ... if the file does not name them. Then the problems found.
+    """
     names = tuple(f"node{i + 1}" for i in range(count))
     if not path.exists():
         return names, []
@@ -147,15 +155,15 @@ _NAMES = [
     "SYC_INS",
 ]
 PRESETS = {PAPI_PRESET_BASE + code: f"PAPI_{name}" for code, name in enumerate(_NAMES)}
-"""Names of PAPI's presets by event type."""
+"""Name of each PAPI preset counter ("PAPI_TOT_INS"), by event type."""
 
 
 def preset_types(types: np.ndarray) -> set[int]:
-    """Return the event types that are presets."""
+    """Return the event types among `types` that are PAPI presets."""
     last = PAPI_PRESET_BASE + len(_NAMES)
     return set(np.unique(types[(types >= PAPI_PRESET_BASE) & (types < last)]).tolist())
 
 
 def with_presets(labels: Labels, seen: set[int]) -> Labels:
-    """Add the names of presets that were seen and have no label."""
+    """Return the labels, with the names of the PAPI presets in `seen` (event types) that have no label."""
     return {**{type_: (PRESETS[type_], {}) for type_ in sorted(seen)}, **labels} if seen - set(labels) else labels

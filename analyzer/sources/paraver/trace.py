@@ -1,4 +1,4 @@
-"""Paraver traces as a `Trace`: our own, Extrae's, and the forms of two theses."""
+"""Paraver traces as a `Trace`: of tracelib, of Extrae, and in the forms of two theses."""
 
 from __future__ import annotations
 
@@ -33,17 +33,20 @@ from analyzer.trace.trace import NOT_KNOWN
 from tracelib.schema import REGION_TYPE
 
 _MUCH = 0.01
-"""Share of a trace by which its header may end it too late. Most tools write the time of the last record."""
+"""Share of the trace's duration up to which a gap between its last record and the end in its header is not reported.
+
+Most tools write the time of the last record into the header.
+"""
 _ROWS_A_CALL = 5  # two states, two events and half a message: the records of a call in a .prv
 
 
 class ParaverTrace(Trace):
-    """Trace from a .prv or .prv.gz, with the .pcf and .row beside it. Times are ns, whatever the file's unit.
+    """Trace from a .prv or .prv.gz, with the .pcf and .row beside it. All times are ns, whatever the file's unit.
 
-    Tasks of all applications are numbered through as ranks. `calls` and `requests` are rebuilt from events and messages
-    at their first use. In traces of other tools, figures include the tracer's time, as in published figures. A trace of
-    ours says so (EventType.ORIGIN), or says where the tracer was (State.TRACER). It has the times of the run that it
-    was made of.
+    Ranks are the tasks of all applications, numbered through. Calls and requests are rebuilt from events and messages
+    at their first use. In traces of other tools, times include the tracer's time, as in published figures. A trace of
+    tracelib is known by an event (EventType.ORIGIN) or by its states of the tracer (State.TRACER); its times are those
+    of the run that it was made of.
     """
 
     def __init__(
@@ -104,7 +107,7 @@ class ParaverTrace(Trace):
 
     @cached_property
     def _sorted(self) -> SortedArrows:
-        """Messages, and arrows inside a task."""
+        """Messages, and arrows that tools draw inside a task."""
         if not self._body.inside_tasks:
             return SortedArrows(self._body.messages, SortedRuns(MESSAGE, "logical_send", step=self.sizes.sorted_step))
         return sort_out(self._body, self.windows())
@@ -123,7 +126,7 @@ class ParaverTrace(Trace):
 
     @cached_property
     def _sample(self) -> np.ndarray:
-        """Sorted times of one record in `sorted_step`."""
+        """Times of every `sorted_step`-th record, ascending."""
         tables = (self._body.states, self._body.events, self._body.messages)
         return np.sort(np.concatenate([table.sample() for table in tables]))
 
@@ -174,7 +177,7 @@ class ParaverTrace(Trace):
 
 
 def _cpus(body: TraceBody) -> tuple[int, ...]:
-    """Return the CPUs of each node. If the header gave a plain number, CPUs that the records name are added."""
+    """Return the number of CPUs of each node. If the header has no list, CPUs that only records name are added."""
     *others, last = body.header.cpus
     missing = body.largest_cpu - sum(body.header.cpus) if body.largest_cpu else 0
     return (*others, last + max(0, missing))
@@ -210,15 +213,15 @@ def open_prv(
     choice: Choice | None = None,
     sizes: ReadSizes = DEFAULT_SIZES,
 ) -> ParaverTrace:
-    """Read a Paraver trace, or some ranks of it. Malformed lines are in `problems`.
+    """Open a Paraver trace. Malformed lines are listed in `problems`.
 
     Args:
         path: The file.
-        team: Not used: each member of a team reads the whole file, since text cannot be divided unread.
+        team: Not used. Each member of a team reads the whole file, because text cannot be divided before it is read.
         choice: Ranks to read. None: all.
-        sizes: Amounts in which it is read.
+        sizes: Amounts in which the file is read.
 
     Raises:
-        TracelibError: The file is not a Paraver trace.
+        TracelibError: The file is not a Paraver trace, or has no rank of the choice.
     """
     return ParaverTrace(path, choice, sizes)
