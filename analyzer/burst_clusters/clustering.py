@@ -19,9 +19,7 @@ from analyzer.trace import Trace
 from analyzer.trace.trace import check_computing
 
 SIZE = 10_000
-"""Number of bursts in the sample. Half are drawn with equal chances, half by their length, so that rare long bursts are
-included.
-"""
+"""Number of bursts in the sample. Half are drawn with equal chances, half by length, to include rare long bursts."""
 
 
 @dataclass

@@ -9,8 +9,9 @@ from enum import Enum
 import numpy as np
 
 ALPHA = 0.05
-"""Largest probability that a difference is reported between two runs of the same program. It holds for all figures of a
-family together.
+"""Largest probability of reporting a difference between two runs of the same program.
+
+It holds for all figures of a family together.
 """
 BETWEEN_RUNS = 0.05
 """Relative difference below which one run of each side cannot tell a change from noise.

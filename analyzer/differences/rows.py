@@ -28,8 +28,9 @@ GROUPS = 4
 The groups: the run time; its parts and factors; the other figures; ranks.
 """
 _MOST_APART = 0.5
-"""If the difference of the runs and the difference that the iterations add up to are further apart than this share of
-the former, the iterations do not explain it.
+"""Largest relative distance between a difference of runs and the difference that their iterations add up to.
+
+It is relative to the difference of the runs. If the distance is larger, the iterations do not explain the difference.
 """
 _MOST_INTERVALS = 256
 """Largest number of columns for which intervals are computed. With more, the bootstrap takes too long."""

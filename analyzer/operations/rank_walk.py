@@ -46,7 +46,7 @@ class RankWalk:
 
     @property
     def shared_slots(self) -> int:
-        """Number of these requests that another thread completed than posted them."""
+        """Number of requests that were completed by another thread than the one that posted them."""
         return lib.op_walk_shared_slots(self.struct)
 
     def operations(self, calls: Arrays, rows: tuple[np.ndarray, ...], plans: Any) -> np.ndarray:

@@ -118,7 +118,7 @@ class RankOperations:
         self.idle_events = 0  # number of events left out because Dimemas would take them for idle time
         self.threads = 1  # number of threads of the latest rank
         self.slots = 0  # number of requests that the latest rank had open at once
-        self.shared_slots = 0  # number of them that were completed by another thread than posted them
+        self.shared_slots = 0  # number of them that another thread completed than the one that posted them
 
     def of(self, rank: int) -> Iterator[np.ndarray]:
         """Yield the operations (OP) of one rank, block by block.

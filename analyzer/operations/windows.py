@@ -129,9 +129,9 @@ class Partners:
             kinds: Kind of operation of each call (`enum op_plan`).
 
         Returns:
-            object: index in Objects.known, -1: not known. detail: flags of the access. first_partner: index of each
-                call's
-            first partner, of shape (calls + 1,). partners: world ranks.
+            Arrays by name. object: index in Objects.known, -1: not known. detail: flags of the access. partners: world
+            ranks.
+            first_partner: index in `partners` of the first partner of each call, of shape (calls + 1,).
         """
         rows = gather_blocks(self._trace.extra(Objects).accesses(self._rank, *window), ACCESS)
         at, accesses = with_windows(calls, rows)

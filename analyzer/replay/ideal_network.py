@@ -34,8 +34,9 @@ AT_ONCE = 1 << 20
 TRIAL = 64
 """Number of meetings between two checks whether sharing the ranks is worth it."""
 WORTH = 5000
-"""Number of operations that one process makes in the time of a meeting. If all processes together make fewer in a
-meeting on average, one process alone is faster.
+"""Number of operations that one process makes in the time of a meeting.
+
+If all processes together make fewer in a meeting on average, one process alone is faster.
 """
 
 

@@ -45,8 +45,9 @@ USAGE = dtype_of("usage")
 RUN = dtype_of("run_time")
 """One complete run of an application in a closed system: the application's number, begin and end in ns."""
 BIN = dtype_of("bin")
-"""One bin of a profile: the change of the number within the bin, and the integral of the number over the bin (number x
-ns).
+"""One bin of a profile of a number over time.
+
+change: change of the number within the bin. area: integral of the number over the bin, number x ns.
 """
 
 

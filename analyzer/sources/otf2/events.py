@@ -19,8 +19,8 @@ _AT_ONCE = 1 << 17
 def pieces(reader: Any, refs: list[int]) -> Iterator[tuple[int, Iterator[tuple[np.ndarray, bool]]]]:
     """Yield the ref of each location, and an iterator over its events.
 
-    All events of a location must be taken before the next.
-    The iterator yields (events, is_last): EVENT with times in ticks, and True for the last events of the location.
+    All events of a location must be taken before the next location. The iterator yields (events, is_last): EVENT with
+    times in ticks, and True for the last events of the location.
 
     Args:
         reader: Reader of the package otf2.
