@@ -16,7 +16,7 @@ from analyzer.trace import Trace
 
 FORMAT = "tracelib-clusters"
 SHORT, NOISE = 0, -1
-"""Labels of bursts in no cluster: SHORT if shorter than `shortest_ns`, else NOISE. Clusters count from 1."""
+"""Labels of bursts in no cluster. SHORT: shorter than `shortest_ns`. NOISE: near no cluster. Clusters count from 1."""
 ENDING = ".clusters.json"
 """Ending of the name of a file of clusters."""
 

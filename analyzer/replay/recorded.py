@@ -149,7 +149,7 @@ def _procedures(ops: np.ndarray) -> np.ndarray:
 
 
 def _requests(ops: np.ndarray, calls: np.ndarray, thread: int) -> np.ndarray:
-    """Return a REQUEST for each wait: it completes the operation that used the request's slot last."""
+    """Return one request (REQUEST) for each wait. It belongs to the operation that used the wait's slot last."""
     at = np.arange(len(ops))
     opens = np.isin(ops["kind"], (OperationKind.IRECV, OperationKind.COLLECTIVE_START))
     used = opens | (ops["kind"] == OperationKind.WAIT)

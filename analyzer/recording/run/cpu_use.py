@@ -77,9 +77,9 @@ def _pairs(lane: ThreadRecords) -> Iterator[np.ndarray]:
 
 
 def _of_pairs(lane: ThreadRecords, events: np.ndarray) -> np.ndarray:
-    """Convert pairs of events to OFF_CPU.
+    """Convert pairs of events to times without a CPU (OFF_CPU).
 
-    A RUN_DELAY belongs to the OFF_CPU directly before it. An event without the other one is ignored.
+    A RUN_DELAY event belongs to the OFF_CPU event directly before it. An event without the other one is ignored.
     """
     first = np.flatnonzero((events["type"][:-1] == OFF_CPU_TYPE) & (events["type"][1:] == RUN_DELAY_TYPE))
     found = np.zeros(len(first), OFF_CPU)
