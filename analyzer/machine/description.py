@@ -22,7 +22,7 @@ DIALECTS = ("standard", "dimemas-5.5", "thesis")
 
 @dataclass(frozen=True)
 class UniformNumber:
-    """A parameter drawn anew at each use, uniform between two values."""
+    """A machine parameter that is drawn anew at each use, uniformly between `low` and `high`."""
 
     low: float
     high: float
@@ -30,7 +30,7 @@ class UniformNumber:
 
 @dataclass(frozen=True)
 class GaussianNumber:
-    """Drawn anew at each use, normally distributed; what would be below 0 becomes 0."""
+    """A machine parameter that is drawn anew at each use from a normal distribution. Negative values become 0."""
 
     mean: float
     deviation: float
@@ -38,7 +38,12 @@ class GaussianNumber:
 
 @dataclass(frozen=True)
 class ExponentialNumber:
-    """Drawn anew at each use: `least` and an exponentially distributed time of this mean."""
+    """A machine parameter that is drawn anew at each use: `least` plus an exponentially distributed number.
+
+    Attributes:
+        least: Smallest possible value.
+        mean: Mean of the exponentially distributed number that is added to `least`.
+    """
 
     least: float
     mean: float
@@ -47,16 +52,24 @@ class ExponentialNumber:
 LAWS: dict[str, type[UniformNumber] | type[GaussianNumber] | type[ExponentialNumber]] = {
     "uniform": UniformNumber, "gaussian": GaussianNumber, "exponential": ExponentialNumber,
 }  # fmt: skip
-"""Distributions by the name that they have in a file."""
+"""Classes of random numbers by the name that the distribution has in a machine file."""
 
 Quantity = float | UniformNumber | GaussianNumber | ExponentialNumber
 Count = int | UniformNumber | GaussianNumber | ExponentialNumber
-"""A whole number; one at random is drawn once, as the machine is made (`counts.with_counts`), and is at least 1."""
+"""A whole number of the machine.
+
+A random number is drawn once, when the machine is made (`counts.with_counts`), and is at least 1.
+"""
 
 
 @dataclass(frozen=True)
 class CostPiece:
-    """Costs in ns of messages from `from_bytes` on: constant + slope * bytes."""
+    """Measured costs of messages of `from_bytes` or more bytes, up to the next piece.
+
+    Each cost in ns is a constant plus a slope times the message size in bytes: `cpu` (time of the processor), `wire`
+    `hold` (time
+    until the next message can follow, the gap of LogGP).
+    """
 
     from_bytes: int
     cpu: float = 0.0
@@ -69,14 +82,14 @@ class CostPiece:
 
 @dataclass(frozen=True)
 class Node:
-    """CPUs with private memory. A number of links or buses of 0 stands for as many as wanted."""
+    """A node: CPUs with private memory. 0 links or 0 buses means that their number is unlimited."""
 
     cpus: Count = 0  # 0: one for each thread of a rank
-    speed: Quantity = 1.0  # bursts are divided by it; 0: they take no time
-    latency_s: Quantity = 0.0  # to other nodes; processor time
+    speed: Quantity = 1.0  # durations of bursts are divided by it; 0: bursts take no time
+    latency_s: Quantity = 0.0  # of messages to other nodes; it occupies the processor
     intra_latency_s: Quantity = 0.0
     intra_bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite
-    wan_latency_s: Quantity = 0.0  # to nodes of other networks
+    wan_latency_s: Quantity = 0.0  # of messages to nodes of other networks
     links_out: Count = 0
     links_in: Count = 0
     half_duplex: bool = False  # the outgoing links serve both directions
@@ -89,7 +102,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Network:
-    """Network between nodes: bandwidth and buses, or measured costs by size (`pieces`)."""
+    """A network between nodes. It has either bandwidth and buses, or measured costs by message size (`pieces`)."""
 
     bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes; 0: infinite
     buses: Count = 0
@@ -98,20 +111,20 @@ class Network:
 
 @dataclass(frozen=True)
 class FileSystem:
-    """File system of all nodes: servers that take one request after the other."""
+    """The file system that all nodes share: servers, each of which handles one request at a time."""
 
     latency_s: Quantity = 0.0  # of each read and write
     read_bandwidth_mb: Quantity = 0.0  # MB/s of 2^20 bytes, of each server; 0: infinite
     write_bandwidth_mb: Quantity = 0.0
-    servers: Count = 0  # requests that are served at once; 0: as many as wanted
-    block_bytes: int = 0  # whole blocks are moved; 0: as many bytes as asked for
-    open_s: Quantity = 0.0  # of each process; also to delete a file, and to set its size
+    servers: Count = 0  # number of requests that are served at the same time; 0: unlimited
+    block_bytes: int = 0  # requests are rounded up to whole blocks of this size; 0: no rounding
+    open_s: Quantity = 0.0  # time in which a process opens a file; also to delete a file, and to set its size
     close_s: Quantity = 0.0
     sync_s: Quantity = 0.0
 
 
 class PhaseModel(IntEnum):
-    """Growth of the time of a phase of a collective with its members (Table 2)."""
+    """How the duration of a phase of a collective grows with the number of its members (Table 2)."""
 
     NONE = lib.MODEL_NONE
     CONSTANT = lib.MODEL_CONSTANT
@@ -120,25 +133,25 @@ class PhaseModel(IntEnum):
 
 
 class PhaseSize(IntEnum):
-    """Size that a phase of a collective moves, relative to what its root sends and receives (Table 3)."""
+    """Number of bytes that a phase of a collective moves, from the sizes that its root sends and receives (Table 3)."""
 
     MAX = lib.SIZE_MAX_
     MIN = lib.SIZE_MIN_
     MEAN = lib.SIZE_MEAN
     TWICE_MAX = lib.SIZE_TWICE_MAX
     SUM = lib.SIZE_SUM
-    PHASE = lib.SIZE_PHASE  # what is sent in the fan-in, what is received in the fan-out
+    PHASE = lib.SIZE_PHASE  # the bytes sent in the fan-in phase, the bytes received in the fan-out phase
 
 
 @dataclass(frozen=True)
 class CollectiveModel:
-    """Fan-in and fan-out of a collective operation (F3)."""
+    """The two phases of a collective operation, fan-in and fan-out: growth and size of each (F3)."""
 
     in_model: PhaseModel = PhaseModel.CONSTANT
     in_size: PhaseSize = PhaseSize.MAX
     out_model: PhaseModel = PhaseModel.CONSTANT
     out_size: PhaseSize = PhaseSize.MAX
-    largest: bool = False  # the largest sizes of any member instead of the root's
+    largest: bool = False  # sizes are the largest of all members, not the root's
 
 
 _LIN, _LOG, _CTE, _NO = PhaseModel.LINEAR, PhaseModel.LOG, PhaseModel.CONSTANT, PhaseModel.NONE
@@ -160,11 +173,14 @@ TABLE_9: dict[str, CollectiveModel] = {
     "Reduce_scatter_block": CollectiveModel(_LOG, PhaseSize.MAX, _LIN, PhaseSize.MIN),
     "Scan": CollectiveModel(_LOG, PhaseSize.MAX, _LOG, PhaseSize.MAX),
 }
-"""Default table of the extended model (section 6.5, Table 9), its rows extended to the operations of MPI since."""
+"""Default models of collectives (section 6.5, Table 9), with rows for the operations that MPI got later."""
 
 
 def simple_collectives(model: PhaseModel) -> dict[str, CollectiveModel]:
-    """Return the first model (F2): one phase with the largest size involved."""
+    """Return the first model of collectives (F2) for all operations.
+
+    The model has one phase, which moves the largest size of any member.
+    """
     one = CollectiveModel(model, PhaseSize.MAX, PhaseModel.NONE, PhaseSize.MAX, largest=True)
     return dict.fromkeys(COLLECTIVE_NAMES, one)
 
@@ -175,7 +191,7 @@ def constant_both_ways() -> dict[str, CollectiveModel]:
 
 
 class PrioritySource(IntEnum):
-    """Source of the priorities of threads."""
+    """Origin of the threads' scheduling priorities."""
 
     NONE = lib.PRIORITY_NONE
     FIXED = lib.PRIORITY_FIXED
@@ -187,36 +203,36 @@ class PrioritySource(IntEnum):
 
 @dataclass(frozen=True)
 class PriorityLevel:
-    """A row of the SVR4 table (Table 5)."""
+    """A row of the SVR4 scheduling table (Table 5): time slice in ns, and the levels that follow."""
 
     quantum_ns: Count
-    expired: int  # level after the slice is used up
-    slept: int  # level after sleeping
+    expired: int  # priority level after the slice is used up
+    slept: int  # priority level after the thread slept
 
 
 MOST = 2**31 - 1
-"""Largest number of CPUs, links or buses."""
+"""Largest number of CPUs, links or buses that a machine may have."""
 MOST_NODES = 1 << 20
-"""Most nodes that a machine file may describe."""
+"""Largest number of nodes that a machine file may describe."""
 SPIN = -1
-"""A busy wait that never ends."""
+"""Value of `busy_wait_ns`: the wait never gives its CPU away."""
 AS_CALLS = -1
-"""An eager limit: only the calls say which sends wait, not the run."""
+"""Value of `eager_limit`: only the calls tell which sends wait for the receiver, not the times of the run."""
 
 
 @dataclass(frozen=True)
 class CpuScheduling:
-    """Policy for threads that share CPUs (section 1.10); times in ns, drawn at each use if random."""
+    """How threads share CPUs (section 1.10). Times are in ns; random times are drawn at each use."""
 
     priority: PrioritySource = PrioritySource.NONE
-    slice_ns: Count = 0  # 0: until it blocks
+    slice_ns: Count = 0  # time slice; 0: a thread runs until it blocks
     preemptive: bool = False
     context_switch_ns: Count = 0
-    busy_wait_ns: Count = 0  # of receives; SPIN: all waits of MPI take their turns until they are over
-    least_run_ns: Count = 0  # before it may be preempted
+    busy_wait_ns: Count = 0  # busy wait of receives; SPIN: threads compete for CPUs in all waits of MPI
+    least_run_ns: Count = 0  # shortest time that a thread runs before it may be preempted
     levels: tuple[PriorityLevel, ...] = ()
     base: int = 0
-    best: int = 0  # priorities stay from best to worst, unless both are the same
+    best: int = 0  # priorities stay between best and worst; no limits if both are equal
     worst: int = 0
     tick_ns: Count = 0
     decay_ns: Count = 0
@@ -225,11 +241,18 @@ class CpuScheduling:
     receiver_first: int = 0
     receiver_last: int = 0
     sender_receiver_first: int = 0
-    priorities: tuple[int | tuple[int, ...], ...] = ()  # fixed ones of each application, or of its ranks; others have 0
+    priorities: tuple[int | tuple[int, ...], ...] = ()  # by application, or by rank of each; missing: 0
 
     def fixed_priorities(self, application: int, ranks: int) -> tuple[int, ...]:
-        """Return the priorities of an application's ranks. Raises TracelibError where it has more ranks than
-        priorities."""
+        """Return the priority of each rank of an application.
+
+        Args:
+            application: Number of the application.
+            ranks: Number of ranks of the application.
+
+        Raises:
+            TracelibError: Priorities are given by rank, but for fewer ranks than the application has.
+        """
         of = self.priorities[application] if application < len(self.priorities) else 0
         if isinstance(of, int):
             return (of,) * ranks
@@ -241,7 +264,7 @@ class CpuScheduling:
         return of[:ranks]
 
     def of_application(self, application: int) -> CpuScheduling:
-        """Select the priorities of one application, for a replay of it alone."""
+        """Return a copy with the priorities of one application only, for a replay of this application alone."""
         return replace(self, priorities=self.priorities[application : application + 1])
 
 
@@ -250,11 +273,11 @@ class Machine:
     """Machine for a replay: nodes, networks, and how messages, collectives and processors are simulated.
 
     Attributes:
-        mapping: "fill" (by rank, as many on a node as it has CPUs), "round-robin", or the node of each rank.
-        mappings: Mappings of the first applications; further applications have `mapping`.
+        mapping: "fill" (ranks in order, on each node as many as it has CPUs), "round-robin", or the node of each rank.
+        mappings: Mapping of each application, from the first one. Applications beyond the tuple have `mapping`.
     """
 
-    nodes: tuple[Node, ...] = ()  # (): as many as there are ranks, like `node`
+    nodes: tuple[Node, ...] = ()  # (): one node like `node` for each rank
     node: Node = field(default_factory=Node)
     networks: tuple[Network, ...] = (Network(),)
     wan_bandwidth_mb: Quantity = 0.0
@@ -263,32 +286,44 @@ class Machine:
     dialect: str = "standard"
     collectives: MappingType[str, CollectiveModel] | None = None  # None: the dialect's
     scheduling: CpuScheduling = field(default_factory=CpuScheduling)
-    eager_limit: Count | None = None  # bytes from which sends are rendezvous; None: as the run shows; AS_CALLS
+    eager_limit: Count | None = None  # size in bytes from which sends are rendezvous; None: as the run shows; AS_CALLS
     synchronous: bool = False  # blocking sends wait for delivery
-    matching: str = "sending"  # messages of one key are received in this order; or in that of their "arrival"
+    matching: str = "sending"  # order in which messages of one channel are received: "sending" or "arrival"
     seed: int = 0
     files: FileSystem | None = None  # None: calls on files last as long as in the trace
-    file: str = field(default="", compare=False)  # that says so, for errors
+    file: str = field(default="", compare=False)  # file that describes the machine, for error messages
 
     @classmethod
     def ideal(cls, **more: Any) -> Machine:
-        """Return a machine without latency and contention, with infinite bandwidth (section 3.1)."""
+        """Return a machine without latency and contention, with infinite bandwidth (section 3.1).
+
+        Args:
+            **more: Fields of the machine that differ.
+        """
         return cls(**more)
 
     def collective_models(self) -> dict[str, CollectiveModel]:
-        """Return models of all operations; operations that are not named have the dialect's."""
+        """Return the model of each collective operation. An operation without a model has the dialect's default."""
         by_dialect = simple_collectives(PhaseModel.CONSTANT) if self.dialect == "thesis" else constant_both_ways()
         return {**by_dialect, **(self.collectives or {})}
 
     def with_nodes(self, ranks: int) -> tuple[Node, ...]:
-        """Return the nodes; a machine without any has one for each rank."""
+        """Return the nodes. A machine that lists no nodes has one node for each of `ranks`."""
         return self.nodes or (self.node,) * ranks
 
     def place(self, ranks: int, nodes: int = 0, taken: int = 0, application: int = 0) -> list[int]:
-        """Return the node of each rank; "fill" begins after the CPUs that other applications have taken.
+        """Return the node of each rank.
 
-        nodes: how many to make of a machine without any; as many as ranks if 0. Counts of CPUs are known (see
-        `counts.with_counts`). Raises TracelibError where they do not fit.
+        Numbers of CPUs must be known, not random (see `counts.with_counts`).
+
+        Args:
+            ranks: Number of ranks to place.
+            nodes: Number of nodes to make if the machine lists none. 0: as many as `ranks`.
+            taken: Number of CPUs that other applications have. "fill" begins after them.
+            application: Number of the application, which selects the mapping.
+
+        Raises:
+            TracelibError: The mapping names too few nodes or a node that does not exist, or it is unknown.
         """
         there = self.with_nodes(nodes or ranks)
         mapping = self.mappings[application] if application < len(self.mappings) else self.mapping
@@ -303,22 +338,34 @@ class Machine:
         return [bisect_right(ends, (taken + rank) % ends[-1]) for rank in range(ranks)]
 
     def place_all(self, ranks: Sequence[int]) -> list[list[int]]:
-        """Return the node of each rank of each application that shares the machine, given their numbers of ranks.
+        """Return the node of each rank of each application that shares the machine.
 
-        A machine without nodes has one for each rank of all of them. Raises TracelibError as `place`.
+        A machine that lists no nodes has one node for each rank of all applications.
+
+        Args:
+            ranks: Number of ranks of each application.
+
+        Raises:
+            TracelibError: As in `place`.
         """
         return [self.place(n, sum(ranks), sum(ranks[:k]), k) for k, n in enumerate(ranks)]
 
     def of_application(self, application: int) -> Machine:
-        """Select mapping and priorities of one application, for a replay of it alone."""
+        """Return a copy with mapping and priorities of one application only, for a replay of this application alone."""
         scheduling = self.scheduling.of_application(application)
         return replace(self, scheduling=scheduling, mappings=self.mappings[application : application + 1])
 
 
 def explicit(mapping: tuple[int, ...], ranks: int, nodes: int) -> list[int]:
-    """Return the node of each rank if all are named.
+    """Return the node of each rank from a mapping that lists a node for each rank.
 
-    Raises TracelibError if one is not there, or too few are named.
+    Args:
+        mapping: Node of each rank.
+        ranks: Number of ranks.
+        nodes: Number of nodes of the machine.
+
+    Raises:
+        TracelibError: The mapping names a node that does not exist, or fewer nodes than there are ranks.
     """
     if len(mapping) < ranks:
         text = f"the machine's mapping has nodes for {len(mapping)} of {ranks} ranks"

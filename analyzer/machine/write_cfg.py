@@ -1,4 +1,4 @@
-"""A machine written as a Dimemas configuration file (.cfg): what `read_cfg` and Dimemas read."""
+"""Writing a machine as a Dimemas configuration file (.cfg), which `read_cfg` and Dimemas read."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def cfg_text(
     modules: tuple[CfgModule, ...] = (),
     collectives: str = "collectives.cfg",
 ) -> tuple[str, str]:
-    """Write a machine as a .cfg and its collective fine tuning file.
+    """Write a machine as a Dimemas configuration file (.cfg) and its file of collectives.
 
     Constructs that make Dimemas 5.5.0 crash (see `crashes_dimemas`) are written only where no other form has the same
     meaning.
 
     Args:
         machine: The machine.
-        ranks: Ranks of the run, or of each of several, whose nodes are then named. None: as the machine's own mapping
-            says.
+        ranks: Number of ranks of the run, or of each application. The file then names their nodes. None: the file has
+            the machine's own mapping.
         modules: Modules to write.
-        collectives: Name of the collective fine tuning file.
+        collectives: Name of the file of collectives.
 
     Returns:
-        The text of the .cfg, and the text of the other file ("" where it is not needed).
+        The text of the .cfg, and the text of the file of collectives ("" if it is not needed).
 
     Raises:
         TracelibError: Dimemas cannot express the machine: random parameters, measured networks, and others.
@@ -77,14 +77,14 @@ def cfg_text(
 
 
 def _files_line(files: FileSystem) -> str:
-    """Write the line of files. Dimemas divides by the size of a block: one of a byte changes nothing."""
+    """Write the line of the file system. Dimemas divides by the block size, so that 0 becomes 1 byte (no rounding)."""
     block = _n((files.block_bytes or 1) / 1024)
     numbers = [_n(files.latency_s), _n(files.read_bandwidth_mb), block, f"{files.servers}", "1.0"]
     return f'"file system parameters" {{{", ".join(numbers)}}};;'
 
 
 def crashes_dimemas(text: str) -> str:
-    """Name what in a .cfg makes Dimemas 5.5.0 end by a segmentation fault; "": nothing."""
+    """Name the constructs of a .cfg that make Dimemas 5.5.0 end by a segmentation fault. Return "" if it has none."""
     found = ["a list of the tasks' nodes"] if '\n"mapping information"' in text else []
     if '"configuration files" {"", "", ""' not in text:
         found.append("a file of collectives")
@@ -92,8 +92,10 @@ def crashes_dimemas(text: str) -> str:
 
 
 def _of_environment(machine: Machine) -> int:
-    """Return the growth of most collectives, as an environment gives it for all collectives that the file does not
-    name."""
+    """Return the number of the growth model that most collectives have.
+
+    An environment line gives this model to all collectives that the file of collectives does not name.
+    """
     models = [*machine.collective_models().values()]
     return max(_GROWTH, key=lambda number: models.count(_said_by(number)))
 
@@ -103,7 +105,7 @@ def _said_by(number: int) -> CollectiveModel:
 
 
 def _named(machine: Machine) -> dict[str, CollectiveModel]:
-    """Return the collectives that only the file can express."""
+    """Return the collectives whose model only the file of collectives can express."""
     unsaid = _said_by(_of_environment(machine))
     return {name: model for name, model in machine.collective_models().items() if model != unsaid}
 
@@ -118,7 +120,7 @@ def _placed(machine: Machine, ranks: Sequence[int]) -> list[str]:
 
 
 def _predefined(place: list[int], machine: Machine, nodes: int) -> str:
-    """Return the words that put ranks there; "": there are none."""
+    """Return the words of the predefined mapping that puts ranks on these nodes; "" if none does."""
     ranks = len(place)
     for mapping, words in _PREDEFINED.items():
         if place == replace(machine, mapping=mapping, mappings=()).place(ranks, nodes):
@@ -193,7 +195,7 @@ def _takes_time(files: FileSystem) -> bool:
 
 
 def _one_way(node: Node) -> bool:
-    """Return True for a one-way node: there a 0 beside another number stands for half duplex."""
+    """Check whether a node has links in one direction only. In a .cfg, 0 beside another number means half duplex."""
     outer = not node.half_duplex and (node.links_in == 0) != (node.links_out == 0)
     return outer or (node.intra_links_in == 0) != (node.intra_links_out == 0)
 

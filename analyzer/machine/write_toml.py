@@ -1,4 +1,4 @@
-"""A machine written as the TOML that `read_toml` reads: the same machine again, but for the last bit of times."""
+"""Writing a machine as the TOML that `read_toml` reads. Times may differ in the last bit when they are read back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NS_IN_US = 1000
 
 
 def machine_text(machine: Machine) -> str:
-    """Write the TOML of a machine; values as in an empty file are left out."""
+    """Return a machine as TOML. Values that equal the defaults of `read_toml` are left out."""
     parts = [_lines(_top(machine))]
     parts += [_section("[[application]]", [("mapping", _mapping(mapping))]) for mapping in machine.mappings]
     parts += [_section("[[network]]", _network(n)) for n in _unless_one(machine.networks, Network())]
@@ -93,7 +93,7 @@ def _network(network: Network) -> Iterator[Line]:
 
 
 def _pieces(pieces: tuple[CostPiece, ...]) -> str:
-    """Write rows of their fields in their order."""
+    """Write each piece as a row of numbers: its fields in the order in which `CostPiece` has them."""
     rows = ((str(piece.from_bytes), *(repr(float(x)) for x in list(vars(piece).values())[1:])) for piece in pieces)
     return "[\n" + "".join(f"  [{', '.join(row)}],\n" for row in rows) + "]"
 
@@ -124,7 +124,7 @@ def _count(count: Count) -> str:
 
 
 def _quantity(quantity: Quantity, parts: float = 1.0) -> str:
-    """Write a number, or a distribution; `parts`: units of the file in one of ours."""
+    """Write a number or a distribution. `parts`: number of the file's units in one of the machine's units."""
     if type(quantity) in _LAW_NAMES:
         numbers = ", ".join(_number(value, parts) for value in vars(quantity).values())
         return f"{{ {_LAW_NAMES[type(quantity)]} = [{numbers}] }}"
@@ -132,19 +132,16 @@ def _quantity(quantity: Quantity, parts: float = 1.0) -> str:
 
 
 def _number(value: float, parts: float) -> str:
-    """Write a short number that becomes `value` again when it is divided, if there is one."""
+    """Write `value * parts` in 12 digits if that gives `value` again when it is read, else in full."""
     times = float(value) * parts
     short = float(f"{times:.12g}")
     return repr(short if short / parts == value else times)
 
 
 def _collectives(models: Mapping[str, CollectiveModel]) -> Iterator[Line]:
-    """Yield the table that most models are from, and the rows that are not.
+    """Yield the name of the predefined table that has most of the models, and a row for each other model.
 
-    Only tables have models of the largest sizes of all members: differences from the table must be expressible as a
-    row.
-
-    Only tables have models of the largest sizes of all members: what differs from its table must be sayable as a row.
+    A row cannot express a model of the largest sizes of all members. A table that would need such a row is not used.
     """
     best: tuple[str, dict[str, CollectiveModel]] | None = None
     for name, table in TABLES.items():
@@ -165,7 +162,7 @@ def _collectives(models: Mapping[str, CollectiveModel]) -> Iterator[Line]:
 
 
 def _scheduling(wanted: CpuScheduling) -> Iterator[Line]:
-    """Yield the policy that it differs least from, and the differences."""
+    """Yield the policy from which the scheduling differs least, and the fields that differ."""
     found = {name: CpuScheduling(**options) for name, options in POLICIES.items()}
     same = {name: s for name, s in found.items() if s.priority == wanted.priority}
     with_turns = [name for name in same if ("slice_us" in options_of(name)) == bool(wanted.slice_ns)]

@@ -1,13 +1,16 @@
-"""The folder of one shot: what is put into it, what comes out of it, and how far it got when a study has died.
+"""The folder of one shot: the files that a study puts into it, the shot's results, and marks of how far it got.
+
+The marks let a study that was killed go on.
 
 | file | |
 |---|---|
 | job.sh, the templates | filled with the values of the shot |
-| shot.sh, host | runs it on its host, the name of that |
-| stdout, stderr | what it printed |
-| status | its exit status: it has ended by itself |
-| remote | it was copied to a host, and its results are not here yet |
-| batch.json, submitted | it was given to a batch system, and what that said |
+| shot.sh | the script that runs job.sh on the host |
+| host | the name of the host |
+| stdout, stderr | output of the job |
+| status | exit status of the job; present if the job ended by itself |
+| remote | present while the shot's results are on another host only |
+| batch.json, submitted | present if a batch system got the shot; what the batch system printed |
 """
 
 from __future__ import annotations
@@ -33,19 +36,21 @@ _OWN = {SCRIPT, JOB, STATUS, "stdout", "stderr", _HOST, _BATCH, _SUBMITTED, _REM
 
 @dataclass(frozen=True)
 class ShotFolder:
-    """The folder of a shot."""
+    """The folder of one shot, on the host that runs the study."""
 
     path: Path
 
     def fill(self, plan: ShotPlan, shot: int, host: Host, there: str, inputs: str) -> None:
-        """Make it anew, with the values of the shot. What a lost host writes still goes elsewhere.
+        """Create the folder anew, with job script and templates filled with the shot's values.
+
+        An older folder is renamed first, so that a lost host that still runs the shot writes elsewhere.
 
         Args:
             plan: The study.
-            shot: The shot's number.
-            host: Where it will run.
-            there: The name of the folder on that host.
-            inputs: The name of the folder of inputs there.
+            shot: The shot's number, from 1.
+            host: The host that will run the shot.
+            there: Path of the shot's folder on that host.
+            inputs: Path of the folder of inputs on that host; "": there are none.
 
         Raises:
             TracelibError: The disk is full, or the folder cannot be written.
@@ -68,7 +73,7 @@ class ShotFolder:
             raise cannot_write(self.path, error) from error
 
     def remove(self) -> None:
-        """Take it away. It is renamed first: a process that a lost host still runs does not write into the next one."""
+        """Remove the folder. It is renamed first: a process of a lost host must not write into the next one."""
         if self.path.exists():
             old = self.path.with_name(f".{self.path.name}.old")
             shutil.rmtree(old, ignore_errors=True)
@@ -77,11 +82,11 @@ class ShotFolder:
 
     @property
     def has_ended(self) -> bool:
-        """Check whether the shot has ended by itself, and all of its results are here."""
+        """True if the shot has ended by itself, and all of its results are in this folder."""
         return (self.path / STATUS).exists() and not (self.path / _REMOTE).exists()
 
     def mark_remote(self, *, remote: bool) -> None:
-        """Note that the results are on another host, or that they have come."""
+        """Record whether the results are still on another host (True) or have arrived (False)."""
         mark = self.path / _REMOTE
         if remote:
             mark.touch()
@@ -89,17 +94,21 @@ class ShotFolder:
             mark.unlink(missing_ok=True)
 
     def mark_batch(self, there: str) -> Path:
-        """Note that the shot goes to a batch system; returns the file for what that says."""
+        """Record that the shot goes to a batch system, and return the file for the output of the submit command.
+
+        Args:
+            there: Path of the shot's folder on the host of the batch system.
+        """
         (self.path / _BATCH).write_text(json.dumps({"there": there}))
         return self.path / _SUBMITTED
 
     def unmark_batch(self) -> None:
-        """Note that the batch system has it no more."""
+        """Record that the batch system does not have the shot any more."""
         (self.path / _BATCH).unlink(missing_ok=True)
 
     @property
     def in_batch(self) -> str:
-        """The folder's name on the host whose batch system has the shot; "": none has it."""
+        """Path of the shot's folder on the host whose batch system has the shot; "": no batch system has it."""
         try:
             return json.loads((self.path / _BATCH).read_text())["there"]
         except (OSError, ValueError, KeyError):
@@ -107,7 +116,7 @@ class ShotFolder:
 
     @property
     def host(self) -> str:
-        """The host that it was given to last; "": none."""
+        """Name of the host that got the shot last; "": no host got it."""
         try:
             return (self.path / _HOST).read_text()
         except OSError:
@@ -115,11 +124,11 @@ class ShotFolder:
 
     @property
     def took_s(self) -> float:
-        """Time from the making of the shot until its job ended, s; only for a shot that has ended."""
+        """Time in s from the creation of the shot's script until its job ended. The shot must have ended."""
         return max((self.path / STATUS).stat().st_mtime - (self.path / SCRIPT).stat().st_mtime, 0.0)
 
     def batch_id(self, batch: BatchSystem) -> str:
-        """Return the name that the batch system gave the job; "": it has given none."""
+        """Return the job's name in the batch system, as the submit command printed it; "" if it printed none."""
         try:
             found = re.search(batch.id, (self.path / _SUBMITTED).read_text(errors="replace"))
         except OSError:
@@ -127,7 +136,19 @@ class ShotFolder:
         return found[1] if found else ""
 
     def harvest(self, plan: ShotPlan, shot: int, host: str, seconds: float) -> ShotRecord:
-        """Read the results of a shot that has ended. Remove the files of a good one that are not kept."""
+        """Read the results of a shot that has ended.
+
+        If the shot is good and the job lists files to keep, all other files are removed.
+
+        Args:
+            plan: The study.
+            shot: The shot's number.
+            host: Name of the host that ran the shot.
+            seconds: Response time of the shot in s, for the record.
+
+        Returns:
+            The record: GOOD with all outputs, or FAILED with the reason.
+        """
         try:
             status = int((self.path / STATUS).read_text())
             if status:
@@ -161,12 +182,16 @@ class ShotFolder:
 
 
 def shot_folder(study: Path, shot: int) -> ShotFolder:
-    """Return the folder of a shot in its study's folder."""
+    """Return the folder of a shot, which lies in its study's folder."""
     return ShotFolder(study / f"shot-{shot:04}")
 
 
 def copy_inputs(plan: ShotPlan, target: Path) -> None:
-    """Copy what all shots need into a folder, once. Raises TracelibError."""
+    """Copy the input files that all shots share into the folder `target`, which appears only when it is complete.
+
+    Raises:
+        TracelibError: A file cannot be read or written.
+    """
     part = target.with_name(f".{target.name}.part")
     try:
         shutil.rmtree(part, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Hosts that run shots, reached by a command line, each with its limits; read anew while a study goes on."""
+"""Hosts that run shots, with their limits and the command lines that reach them. The file may change during a study."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from analyzer.shots import study_values
 from analyzer.shots.study_values import filled, names_in
 
 PROBE = "mkdir -p {folder} && cat /proc/loadavg && grep MemAvailable /proc/meminfo && df -Pk {folder}"
-"""A shell command whose output `read_load` reads; {folder}: where shots of the host write."""
+"""Shell command whose output `read_load` parses. {folder}: the folder of the host into which shots write."""
 _LOAD = re.compile(r"^(\d+\.\d+) \d+\.\d+ \d+\.\d+ \d+/\d+ \d+\s*$", re.MULTILINE)
 _MEMORY = re.compile(r"^MemAvailable:\s*(\d+) kB", re.MULTILINE)
 _DISK = re.compile(r"\s(\d+)\s+\d+%\s+/.*$", re.MULTILINE)
@@ -27,7 +27,13 @@ _DISK = re.compile(r"\s(\d+)\s+\d+%\s+/.*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class HostLoad:
-    """Processes that want a CPU (mean of the last minute), and what is available."""
+    """Load of a host.
+
+    Attributes:
+        load: Mean number of processes that wanted a CPU in the last minute.
+        memory_bytes: Available memory.
+        disk_bytes: Free disk space in the folder of the shots.
+    """
 
     load: float
     memory_bytes: float
@@ -35,7 +41,7 @@ class HostLoad:
 
 
 def read_load(text: str) -> HostLoad | None:
-    """Read what the command has printed, whatever a login prints besides; None: it is not that."""
+    """Parse the output of `PROBE`, ignoring other text that a login prints. Return None if values are missing."""
     found = [pattern.search(text) for pattern in (_LOAD, _MEMORY, _DISK)]
     if None in found:
         return None
@@ -50,21 +56,31 @@ _HINT = 'write windows as ["Mon-Fri 20:00-07:00", "Sat-Sun"]'
 
 @dataclass(frozen=True)
 class TimeWindow:
-    """Days, and a stretch of each of them in minutes from its midnight; it may end on the next day."""
+    """Weekdays, and a stretch of time on each of them, which may end on the next day.
+
+    Attributes:
+        days: Weekdays on which the window begins, 0 for Monday.
+        begin: Begin in minutes from midnight.
+        end: End in minutes from the same midnight (above 1440: on the next day), not included.
+    """
 
     days: frozenset[int]  # 0: Monday
     begin: int = 0
     end: int = _MINUTES
 
     def has(self, moment: datetime) -> bool:
-        """Check whether a moment lies in the window; its end does not."""
+        """Check whether a moment lies in the window [begin, end)."""
         day, minute = moment.weekday(), moment.hour * 60 + moment.minute
         today = day in self.days and self.begin <= minute < self.end
         return today or ((day - 1) % 7 in self.days and self.begin <= minute + _MINUTES < self.end)
 
 
 def read_window(text: str) -> TimeWindow:
-    """Parse a window as people write it. Days are days on which it begins. Raises TracelibError."""
+    """Parse a time window such as "Mon-Fri 20:00-07:00" or "Sat-Sun". The days are those on which it begins.
+
+    Raises:
+        TracelibError: The text is not a time window.
+    """
     found = re.fullmatch(r"\s*([A-Za-z, -]*?)\s*(?:(\d{1,2}):(\d\d)\s*-\s*(\d{1,2}):(\d\d))?\s*", text)
     if not found or not text.strip():
         raise TracelibError(f"{text!r} is no time window", _HINT)
@@ -90,16 +106,16 @@ def _days(text: str, given: str) -> frozenset[int]:
 
 
 FINISH, SUSPEND, GIVE_BACK = OUTSIDE = ("finish", "suspend", "give back")
-"""Ways to treat a running shot when the window of its host closes."""
+"""What happens to a running shot when the time window of its host closes."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
 class BatchSystem:
-    """A batch system: shots are submitted, and have ended when they have written their exit status."""
+    """Command lines of a batch system. A submitted shot has ended when its exit status is in its folder."""
 
-    submit: str  # command line with {{script}}
-    id: str = r"(\d\S*)"  # where in its output the job's name is
+    submit: str  # command line that submits {{script}}
+    id: str = r"(\d\S*)"  # regular expression; its group is the job's name in the output of `submit`
     alive: str = ""  # command line with {{id}}: fails or prints nothing if the system does not know the job
     cancel: str = ""  # command line with {{id}}
     poll_s: float = 10.0
@@ -109,9 +125,15 @@ class BatchSystem:
 class Host:
     """A host, how a command is run there, and what it may be used for.
 
-    run: a command line that runs {{command}} there and passes on its standard input and output.
-    work: a folder of the host's own; "": it sees the folder of the study under the same name.
-    put, get: command lines that copy a shot's folder {{here}} to {{there}}, and back.
+    Attributes:
+        slots: Largest number of shots at a time.
+        run: Command line that runs {{command}} on the host and passes on its standard input and output.
+        work: Folder of the host for shots. "": the host sees the study's folder under the same path.
+        put: Command line that copies a shot's folder {{here}} to {{there}} on the host.
+        get: Command line that copies a shot's folder back from {{there}} to {{here}}.
+        windows: Times at which the host may begin shots. (): always.
+        outside: What happens to running shots outside of the windows, one of `OUTSIDE`.
+        most_load: A new shot begins only below this load (`HostLoad.load`).
     """
 
     name: str
@@ -123,32 +145,39 @@ class Host:
     windows: tuple[TimeWindow, ...] = ()
     outside: str = FINISH
     most_load: float = inf
-    least_memory: float = 0.0  # bytes that stay available
+    least_memory: float = 0.0  # bytes of memory that stay available
     least_disk: float = 0.0
-    silence_s: float = 60.0  # a host that says nothing for so long is lost
-    copy_s: float = 600.0  # a copy may take so long
-    again_s: float = 15.0  # after so long it is asked again whether it is there
+    silence_s: float = 60.0  # a host that prints nothing for this time is lost
+    copy_s: float = 600.0  # longest time of a copy
+    again_s: float = 15.0  # time until a host in trouble is probed again
     batch: BatchSystem | None = None
 
     def line(self, command: str) -> list[str]:
-        """Return the words of a process that runs a shell command on the host."""
+        """Return the argument list of a process that runs a shell command on the host."""
         return ["/bin/sh", "-c", filled(self.run, {"command": shlex.quote(command), "host": self.name}, self.name)]
 
     def is_open(self, moment: datetime) -> bool:
-        """Check whether a moment lies in one of the host's windows."""
+        """Check whether a moment lies in one of the host's windows. A host without windows is always open."""
         return not self.windows or any(window.has(moment) for window in self.windows)
 
 
 def local() -> tuple[Host, ...]:
-    """Return this host, with a shot at a time for each CPU."""
+    """Return the host "here", this machine, with one slot for each CPU that the process may use."""
     return (Host("here", len(os.sched_getaffinity(0))),)
 
 
 class HostsFile:
-    """The hosts in a file, which may change while a study goes on."""
+    """The hosts of a file that may change while a study goes on."""
 
     def __init__(self, path: Path | None) -> None:
-        """Read a study or a file of hosts; None: this host alone. Raises TracelibError."""
+        """Read the hosts.
+
+        Args:
+            path: A study, or a file of hosts. None: this machine is the only host.
+
+        Raises:
+            TracelibError: The file cannot be read, or is not valid.
+        """
         self._path = path
         self._text = b""
         self.hosts = local()
@@ -156,7 +185,11 @@ class HostsFile:
             self.hosts = self._read()
 
     def refresh(self) -> str:
-        """Read the file again if it has changed; returns what is wrong with it (then all stays as it was), or ""."""
+        """Read the file again if it has changed.
+
+        Returns:
+            What is wrong with the changed file, or "". If it is wrong, the hosts stay as they were.
+        """
         if self._path is None:
             return ""
         before = self._text
@@ -184,7 +217,11 @@ class HostsFile:
 
 
 def read_hosts(given: Any) -> tuple[Host, ...]:
-    """Read the hosts of the tables [hosts.NAME]. Raises TracelibError."""
+    """Read hosts from the tables [hosts.NAME] of a file.
+
+    Raises:
+        TracelibError: There are no hosts, or a key or value is not valid.
+    """
     if not isinstance(given, Mapping) or not given:
         raise TracelibError("there are no hosts", "write [hosts.NAME] for each")
     return tuple(_host(name, TomlTable(f"[hosts.{name}]", of, "docs/analyze-study.md")) for name, of in given.items())
@@ -244,7 +281,7 @@ def _batch(table: TomlTable) -> BatchSystem | None:
 
 
 def _line(table: TomlTable, key: str, needed: set[str], more: set[str]) -> str:
-    """Read a command line with its placeholders. Raises TracelibError."""
+    """Read a command line. Placeholders `needed` must be in it, those of `more` may. Raises TracelibError."""
     text = study_values.text(f"{table.name} {key}", table.take(key, ""))
     names = names_in(text)
     if missing := needed - names:

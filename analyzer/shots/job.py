@@ -23,28 +23,42 @@ from analyzer.shots import study_values
 from analyzer.shots.study_values import names_in
 
 TRIES = 3
-"""Number of hosts that may lose a shot that they have begun, before it counts as failed."""
+"""Number of hosts that may lose a shot after the shot began. After that the shot counts as LOST."""
 BUILT_IN = ("shot", "seed", "host")
-"""Placeholders besides the variables."""
+"""Names of placeholders that every study has, in addition to its variables."""
 
 
 @dataclass(frozen=True)
 class JobTemplate:
-    """The nominal job, with placeholders."""
+    """The job of every shot, with placeholders for the values of a shot.
+
+    Attributes:
+        timeout_s: Longest time of the job in s. None: no limit.
+        memory_bytes: Memory that the job needs; 0: unknown.
+        disk_bytes: Disk space that the job needs; 0: unknown.
+        tries: Number of hosts that may lose the shot after it began, see `TRIES`.
+    """
 
     script: str  # text of a shell script
-    where: str  # its name, for errors
-    folder: Path  # the files are named from here
+    where: str  # name of the script, for errors
+    folder: Path  # folder of the study; names of files are relative to it
     templates: tuple[str, ...] = ()  # files with placeholders
     inputs: tuple[str, ...] = ()  # files and folders that all shots need as they are
-    keep: tuple[str, ...] = ()  # files that are kept of a shot that went well; (): all
+    keep: tuple[str, ...] = ()  # files of a good shot that are kept; (): all
     timeout_s: float | None = None
     memory_bytes: float = 0.0
     disk_bytes: float = 0.0
     tries: int = TRIES
 
     def check(self, variables: Iterable[str]) -> None:
-        """Raise TracelibError if files are missing, or a variable stands nowhere."""
+        """Check that all files exist, and that each variable stands in the script or a template.
+
+        Args:
+            variables: Names of the study's variables.
+
+        Raises:
+            TracelibError: A file is missing, a variable is not used, or it has the name of a built-in placeholder.
+        """
         for file in (*self.templates, *self.inputs):
             if not (self.folder / file).exists():
                 raise TracelibError(f"{self.folder / file}: there is no such file", "correct the name in the study")
@@ -60,12 +74,16 @@ class JobTemplate:
                 )
 
     def input_files(self) -> list[Path]:
-        """Return all files that all shots need unchanged, with the files of folders."""
+        """Return the files that all shots need unchanged. Input folders are replaced by the files in them."""
         named = [self.folder / name for name in self.inputs]
         return [path for of in named for path in (sorted(of.rglob("*")) if of.is_dir() else [of]) if path.is_file()]
 
     def template(self, file: str) -> str:
-        """Read the text of a template, with bytes that are no text. Raises TracelibError."""
+        """Return the text of a template. Bytes that are not UTF-8 become surrogate escapes.
+
+        Raises:
+            TracelibError: The file cannot be read.
+        """
         try:
             return (self.folder / file).read_bytes().decode(errors="surrogateescape")
         except OSError as error:
@@ -73,7 +91,15 @@ class JobTemplate:
 
 
 def read_job(table: TomlTable, folder: Path) -> JobTemplate:
-    """Read the job of a study file in `folder`. Raises TracelibError."""
+    """Read the [job] table of a study file, and the directives in its script.
+
+    Args:
+        table: The [job] table.
+        folder: Folder of the study file. Names of files are relative to it.
+
+    Raises:
+        TracelibError: A key, value, directive or file is not valid.
+    """
     command, script = table.take("command", None), table.take("script", None)
     if (command is None) == (script is None):
         raise TracelibError("[job]: what is run?", 'give a command = "./beam beam.dat", or the name of a script')
@@ -106,7 +132,7 @@ def read_job(table: TomlTable, folder: Path) -> JobTemplate:
 
 
 def _plain(name: str) -> str:
-    """Return a name within the folder of the study: it is the name within the folder of a shot, too."""
+    """Return a name of a file below the study's folder. Raises TracelibError if the file lies elsewhere."""
     if Path(name).is_absolute() or ".." in Path(name).parts:
         raise TracelibError(f"{name} is not below the folder of the study", "name files from there, or use a link")
     return name
@@ -116,7 +142,7 @@ _DIRECTIVE = re.compile(r"^#&\s*(.*?)\s*$", re.MULTILINE)
 
 
 def _directed(job: JobTemplate) -> JobTemplate:
-    """Return the job with the directives in its script. Raises TracelibError for an unknown one."""
+    """Return the job with the directives (#&) of its script applied. Raises TracelibError for an unknown directive."""
     for found in _DIRECTIVE.finditer(job.script):
         where = f"{job.where}:{job.script.count(chr(10), 0, found.start()) + 1}"
         word, _, rest = found[1].partition(" ")

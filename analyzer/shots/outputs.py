@@ -13,7 +13,7 @@ from analyzer.machine.toml_table import TomlTable
 from analyzer.shots import study_values
 
 STDOUT = "stdout"
-"""The file that holds what the job prints."""
+"""Name of the file that holds the standard output of the job."""
 _WHICH: dict[str, Callable[[Sequence[float]], float]] = {
     "last": lambda found: found[-1],
     "first": lambda found: found[0],
@@ -25,14 +25,18 @@ _WHICH: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 class NoOutput(Exception):
-    """A shot has not written an output; the text says why."""
+    """Error: a shot has not written an output. Its text says why."""
 
 
 @dataclass(frozen=True)
 class ShotOutput:
-    """A number of each shot, and where it stands.
+    """A number that a study keeps of each shot, and where the program writes it.
 
-    column: its number from 1, or its name in the line that names the columns; None: `pattern` says where.
+    Attributes:
+        file: File in the shot's folder.
+        pattern: Regular expression whose group is the number. "" if a column is given.
+        column: Number of a column, from 1, or its name in the line that names the columns. None: `pattern` is used.
+        which: The number that counts if there are several: "last", "first", "least", "most", "mean" or "sum".
     """
 
     name: str
@@ -42,7 +46,11 @@ class ShotOutput:
     which: str = "last"
 
     def read(self, folder: Path) -> float:
-        """Read the number in the files of a shot's folder. Raises NoOutput."""
+        """Read the output from a shot's folder.
+
+        Raises:
+            NoOutput: The file, the match or the column is missing, or the number is not finite.
+        """
         try:
             text = (folder / self.file).read_text(errors="replace")
         except OSError as error:
@@ -62,7 +70,7 @@ class ShotOutput:
         return [found[1] or "" for found in re.finditer(self.pattern, text, re.MULTILINE)]
 
     def _cells(self, text: str) -> list[str]:
-        """Return the cells of the column; with a name, the ones below the line that has it."""
+        """Return the cells of the column. A named column has only the cells below the line that names it."""
         rows = [_row(line) for line in text.splitlines()]
         if isinstance(self.column, int):
             return [row[self.column - 1] for row in rows if len(row) >= self.column]
@@ -75,15 +83,18 @@ class ShotOutput:
 
 
 def _row(line: str) -> list[str]:
-    """Split a line into cells: separated by commas or semicolons, or else by spaces, without a comment sign before
-    them."""
+    """Split a line at commas, else at semicolons, else at spaces. Comment signs at its begin are removed."""
     line = line.lstrip("#% ")
     separator = next((sign for sign in ",;" if sign in line), None)
     return [cell.strip().strip('"') for cell in line.split(separator)]
 
 
 def read_outputs(table: TomlTable) -> tuple[ShotOutput, ...]:
-    """Read the outputs of a study file, in its order. Raises TracelibError."""
+    """Read the table [outputs] of a study file, in the order of the file.
+
+    Raises:
+        TracelibError: There are no outputs, or a key or value is not valid.
+    """
     given = table.rest()
     if not given:
         raise TracelibError("there are no outputs", "write [outputs.NAME] with a file and a pattern or a column")

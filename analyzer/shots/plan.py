@@ -1,4 +1,4 @@
-"""A study as a TOML file: what is drawn, what is run, what is kept of it."""
+"""A study as a TOML file: variables that are drawn, the job that is run, outputs that are kept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,13 @@ from analyzer.shots.study_values import Value, filled
 
 @dataclass(frozen=True)
 class InputVariable:
-    """A number of a program's input; any number, unless it is a whole one."""
+    """An input of the program whose value is drawn for each shot.
+
+    Attributes:
+        whole: The values are whole numbers.
+        least: Smallest value that is allowed.
+        positive: Values must be above 0.
+    """
 
     name: str
     whole: bool = False
@@ -35,7 +41,11 @@ class InputVariable:
 
 
 def read_variables(table: TomlTable) -> tuple[VariedParameter, ...]:
-    """Read the variables of a study file, in its order. Raises TracelibError."""
+    """Read the table [variables] of a study file, in the order of the file.
+
+    Raises:
+        TracelibError: There are no variables, or a distribution is not valid.
+    """
     given = table.rest()
     if not given:
         raise TracelibError("there are no variables", 'write [variables] and NAME = "900..1100" below it')
@@ -61,24 +71,38 @@ def _two_numbers(of: InputVariable, *texts: str) -> tuple[float, float]:
 
 
 def draw(varied: Sequence[VariedParameter], design: str, count: int, seed: int) -> np.ndarray:
-    """Draw values of all shots, float64 of shape (count, variables)."""
+    """Draw the values of all shots.
+
+    Args:
+        varied: Distributions of the variables.
+        design: Name of the sampling design, see `DESIGNS`.
+        count: Number of shots.
+        seed: Seed of the random numbers.
+
+    Returns:
+        Values, float64 of shape (count, variables).
+    """
     cube = points(design, count, len(varied), seed & (2**64 - 1))
     return np.array([[of.at(u) for of, u in zip(varied, row, strict=True)] for row in cube.tolist()])
 
 
 MOST = 10_000
-"""Most shots of a study that ends when its means are known, unless it says how many."""
+"""Default of the largest number of shots, for a study that ends when the means of its outputs are known."""
 _SAMPLES = 100
 _PATIENCE_S = 600.0
 
 
 @dataclass(frozen=True)
 class ShotPlan:
-    """A study.
+    """A study of a program: variables, job, outputs, hosts, and the number of shots.
 
-    until: the share of each output's mean to which it is to be known; None: all shots are run.
-    hosts: the file that names the hosts; None: this host alone.
-    patience_s: how long the study waits while none of its hosts answers.
+    Attributes:
+        samples: Number of shots; with `until`, the largest number.
+        design: Name of the sampling design, see `DESIGNS`.
+        until: Precision to which the mean of each output must be known, as a share of that mean. The study then ends.
+            None: all shots are run.
+        hosts: File that names the hosts. None: this machine is the only host.
+        patience_s: Time in s for which the study waits while none of its hosts answers.
     """
 
     path: Path
@@ -94,28 +118,53 @@ class ShotPlan:
 
     @cached_property
     def values(self) -> np.ndarray:
-        """Draw the values of all shots, float64 of shape (samples, variables)."""
+        """Values of all shots, float64 of shape (samples, variables). They are drawn at the first use."""
         return draw(self.varied, self.design, self.samples, self.seed)
 
     def named(self, shot: int, row: np.ndarray, host: str) -> dict[str, Value]:
-        """Return the values of a shot's placeholders by name; row: the values of its variables."""
+        """Return the value of each placeholder of a shot by name.
+
+        Args:
+            shot: The shot's number, from 1.
+            row: Values of the shot's variables, shape (variables,).
+            host: Name of the shot's host.
+        """
         drawn = {of.name: int(x) if of.whole else float(x) for of, x in zip(self.varied, row, strict=True)}
         return {**drawn, "shot": shot, "seed": self.seed + shot, "host": host}
 
     def texts(self, shot: int, row: np.ndarray, host: str) -> dict[str, str]:
-        """Fill the job script (under "") and the templates of a shot. Raises TracelibError."""
+        """Return job script and templates with the values of a shot in place of the placeholders.
+
+        Args:
+            shot: The shot's number, from 1.
+            row: Values of the shot's variables, shape (variables,).
+            host: Name of the shot's host.
+
+        Returns:
+            Texts by the template's name. The job script has the name "".
+
+        Raises:
+            TracelibError: A placeholder is not known.
+        """
         values = self.named(shot, row, host)
         texts = {file: filled(self.job.template(file), values, file) for file in self.job.templates}
         return {"": filled(self.job.script, values, self.job.where), **texts}
 
     def check(self) -> None:
-        """Raise TracelibError if no shot could be run: a file is missing, a placeholder stands for nothing."""
+        """Check that a shot can be run.
+
+        Raises:
+            TracelibError: A file is missing, a placeholder is not known, or a variable is not used.
+        """
         self.job.check(of.name for of in self.varied)
         self.texts(1, self.values[0], "host")
 
     @property
     def question(self) -> dict[str, Any]:
-        """Describe what the study asks: results of another question are not mixed with these."""
+        """Everything that determines the shots: variables, design, seed, and a checksum of script and files.
+
+        Results are mixed only with results of an equal question.
+        """
         job = self.job
         parts = [job.script, *(job.template(file) for file in job.templates), *map(_contents, job.input_files())]
         question: dict[str, Any] = {
@@ -128,7 +177,7 @@ class ShotPlan:
 
     @property
     def reads(self) -> str:
-        """A checksum of what is read from the files of a shot."""
+        """Checksum of the definitions of all outputs, which tells whether recorded outputs are still valid."""
         return _digest([repr(output) for output in self.outputs])
 
 
@@ -142,14 +191,14 @@ def _contents(path: Path) -> str:
 
 
 def read_plan(path: Path, changes: Mapping[str, Any] = {}) -> ShotPlan:
-    """Read a study.
+    """Read a study file.
 
     Args:
         path: The TOML file. The files that it names stand beside it.
-        changes: Values of samples, until, seed, hosts (a path) that count instead of those in the file.
+        changes: Values of samples, until, seed and hosts (a path) that replace those of the file.
 
     Raises:
-        TracelibError: The file, or one that it names, is not as it must be.
+        TracelibError: The file, or a file that it names, is missing or not valid.
     """
     try:
         given = tomllib.loads(path.read_bytes().decode())
@@ -193,7 +242,11 @@ def _plan(path: Path, given: Mapping[str, Any]) -> ShotPlan:
 
 
 def read_share(text: Any) -> float:
-    """Parse a percentage such as "1%" as a share. Raises TracelibError."""
+    """Parse a percentage such as "1%" into a share such as 0.01.
+
+    Raises:
+        TracelibError: The text is not a percentage above 0 and below 100.
+    """
     found = study_values.number(str(text).strip().removesuffix("%"))
     if found is None or not 0 < found < 100:
         raise TracelibError(f"until = {text!r} is not a percentage above 0 and below 100", 'write for example "1%"')

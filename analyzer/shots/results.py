@@ -1,4 +1,4 @@
-"""Results of a study: numbers of the good shots, and the reasons of the others."""
+"""Results of a study: outputs of the good shots, and why the other shots have none."""
 
 from __future__ import annotations
 
@@ -22,22 +22,26 @@ from analyzer.shots.shot_records import ShotOutcome, ShotRecord
 
 @dataclass(frozen=True)
 class HostShare:
-    """The work of one host."""
+    """Number and response time of the shots that one host ran."""
 
     name: str
     shots: int
-    response_s: float  # mean of the shots that ended; NaN without any
+    response_s: float  # mean response time of the shots that were not lost; NaN if there are none
 
 
 @dataclass(frozen=True)
 class ShotResults:
-    """The shots of a study that count, in their order."""
+    """The shots of a study that count, in the order of their numbers."""
 
     plan: ShotPlan
     records: Sequence[ShotRecord]
 
     def __post_init__(self) -> None:
-        """Raise TracelibError if no shot gave a result."""
+        """Check that at least one shot is good.
+
+        Raises:
+            TracelibError: No shot gave a result.
+        """
         if not self.good:
             raise TracelibError(
                 f"none of {len(self.records)} shots gave a result; shot 1: {self.records[0].error}",
@@ -46,31 +50,31 @@ class ShotResults:
 
     @property
     def good(self) -> list[ShotRecord]:
-        """The shots that gave all outputs."""
+        """The records of the shots that gave all outputs."""
         return [record for record in self.records if record.kind is ShotOutcome.GOOD]
 
     @property
     def values(self) -> np.ndarray:
-        """Values of the good shots' variables, float64 of shape (shots, variables)."""
+        """Variables of the good shots, float64 of shape (good shots, variables)."""
         return self.plan.values[[record.shot - 1 for record in self.good]]
 
     @property
     def outputs(self) -> np.ndarray:
-        """Outputs of the good shots, float64 of shape (shots, outputs)."""
+        """Outputs of the good shots, float64 of shape (good shots, outputs)."""
         return np.array([[record.outputs[output.name] for output in self.plan.outputs] for record in self.good])
 
     def spreads(self) -> list[ResultSpread]:
-        """Compute the spread of each output, and the variables with which it correlates."""
+        """Compute the spread of each output, and its correlation with each variable."""
         values = self.values
         return [spread_of(values, column) for column in self.outputs.T]
 
     @property
     def stable(self) -> bool | None:
-        """Check whether the means are known as well as was wanted; None: nobody wanted that."""
+        """True if the means of all outputs are known to the precision `until`. None: the study has no `until`."""
         return None if self.plan.until is None else are_known(self.outputs, self.plan.until)
 
     def troubles(self) -> dict[tuple[ShotOutcome, str], list[int]]:
-        """Return the shots without a result, by the reason."""
+        """Return the numbers of the shots without a result, by outcome and reason."""
         found: dict[tuple[ShotOutcome, str], list[int]] = {}
         for record in self.records:
             if record.kind is not ShotOutcome.GOOD:
@@ -78,7 +82,7 @@ class ShotResults:
         return found
 
     def hosts(self) -> list[HostShare]:
-        """Work of each host, most shots first."""
+        """Return the share of each host, hosts with most shots first."""
         counts = Counter(record.host for record in self.records)
         return [
             HostShare(name, shots, fmean(times) if (times := self._times(name)) else nan)
@@ -91,7 +95,11 @@ class ShotResults:
         ]
 
     def write_csv(self, path: Path) -> None:
-        """Write a table with a line for each shot, empty cells where it gave nothing. Raises TracelibError."""
+        """Write a CSV table with a line for each shot. Outputs that a shot did not give are empty cells.
+
+        Raises:
+            TracelibError: The file cannot be written.
+        """
         names = [of.name for of in self.plan.varied], [output.name for output in self.plan.outputs]
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")

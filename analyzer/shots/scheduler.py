@@ -1,7 +1,8 @@
-"""Which shot runs on which host, and when: first come, first served, on the quickest host that is free.
+"""Distribution of shots over hosts: first come, first served, on the quickest host that is free.
 
-Hosts are asked in the order of the response times of their last shots, those first that have none yet. So a host that
-is slow, busy or badly connected gets fewer shots, and nobody has to say how quick it is (Girona 2003, section 5.5).
+Hosts get shots in the order of the response times of their last shots. A host that has run none yet is first. So a
+host that is slow, busy or badly connected gets fewer shots, and nobody has to know its speed (Girona 2003, section
+5.5).
 """
 
 from __future__ import annotations
@@ -31,29 +32,29 @@ from analyzer.shots.shot_records import ShotBook, ShotOutcome, ShotRecord
 _INPUTS = "inputs"
 _TICK_S = 0.1
 _REFRESH_S = 1.0
-"""Interval between readings of the file of hosts, s."""
+"""Time in s between two readings of the file of hosts."""
 _LOAD_S = 10.0
-"""Time for which a measured load counts, s."""
+"""Time in s for which a measured load of a host is used."""
 _LAST = 10
-"""Number of last shots of a host whose response times count."""
+"""Number of a host's last shots whose response times count."""
 _END_S = 20.0
-"""Longest wait at the end of the study for hosts that are to end a shot, s."""
+"""Longest time in s that the end of the study waits for hosts to end their shots."""
 
 
 @dataclass
 class _State:
-    """A host, and what the study knows of it."""
+    """A host, its running shots, and what the study knows of it."""
 
     host: Host
     inputs: HostInputs
     running: dict[int, ShotExecution] = field(default_factory=dict)
     times_s: deque[float] = field(default_factory=lambda: deque(maxlen=_LAST))
-    trouble: str = ""  # why it cannot be used; "": it can
-    ask_at: float = 0.0  # when it is asked again, by the monotonic clock
+    trouble: str = ""  # why the host cannot be used; "": it can be used
+    ask_at: float = 0.0  # time of the next probe, by the monotonic clock
     asking: bool = False
     load: HostLoad | None = None
     load_at: float = -np.inf
-    fresh: int = 0  # shots that it began since its load was measured
+    fresh: int = 0  # number of shots that began since the load was measured
 
     @property
     def response_s(self) -> float:
@@ -67,16 +68,16 @@ class ShotScheduler:
         self, plan: ShotPlan, book: ShotBook, folder: Path, hosts: HostsFile, say: Callable[[str], None],
         *, progress: Callable[[str], None] = lambda text: None, now: Callable[[], datetime] = datetime.now,
     ) -> None:  # fmt: skip
-        """Prepare a study.
+        """Prepare to run a study. `run` starts it.
 
         Args:
-            plan: What is to be done.
-            book: What has been done.
+            plan: The study.
+            book: Records of the shots that have ended; new ones are added.
             folder: The folder of the study.
-            hosts: Who does it.
-            say: Gets a line when something happens that the user should know.
-            progress: Gets how far the study is.
-            now: The clock of time windows.
+            hosts: The hosts that run shots.
+            say: Called with a line of text for events that the user should know.
+            progress: Called with a text of how many shots have ended.
+            now: Clock for the hosts' time windows.
         """
         self._plan, self._book, self._folder, self._file = plan, book, folder.resolve(), hosts
         self._say, self._progress, self._now = say, progress, now
@@ -90,7 +91,14 @@ class ShotScheduler:
         self._alone_since = time.monotonic()
 
     def run(self) -> int:
-        """Run all shots, or as many as the study needs; returns how many count. Raises TracelibError."""
+        """Run all shots, or as many as the study's precision needs.
+
+        Returns:
+            Number of shots that count: shots 1 to this number.
+
+        Raises:
+            TracelibError: No host answers for the study's patience, or a file cannot be written.
+        """
         if not (self._folder / _INPUTS).is_dir():
             copy_inputs(self._plan, self._folder / _INPUTS)
         counts = self._counts()
@@ -115,7 +123,7 @@ class ShotScheduler:
         return looks(self._plan.samples)
 
     def _is_known(self, count: int) -> bool:
-        """Check whether the means of the first shots are known as well as is wanted."""
+        """Check whether the means of the first `count` shots are known to the study's precision."""
         if self._plan.until is None:
             return False
         rows = [self._book.records[shot].outputs for shot in range(1, count + 1)]
@@ -123,7 +131,7 @@ class ShotScheduler:
         return len(good) > 1 and are_known(np.array(good), self._plan.until)
 
     def _step(self) -> None:
-        """Look at hosts, give them shots, and wait a moment for something to happen."""
+        """Check hosts, give shots to free hosts, and wait up to 0.1 s (`_TICK_S`) for an event."""
         moment = time.monotonic()
         if moment - self._refreshed > _REFRESH_S:
             self._refreshed = moment
@@ -145,7 +153,7 @@ class ShotScheduler:
     # Hosts
 
     def _take_hosts(self) -> None:
-        """Take up hosts that are new in the file. One that is gone from it ends what it runs, and gets no more."""
+        """Add hosts that are new in the file. A host that is gone from it gets no new shots."""
         for host in self._file.hosts:
             state = self._states.setdefault(host.name, _State(host, HostInputs(self._folder / _INPUTS)))
             if state.host != host:
@@ -168,7 +176,7 @@ class ShotScheduler:
         return self._has_room(state)
 
     def _has_room(self, state: _State) -> bool:
-        """Check whether the load, memory and disk of a host allowed another shot a moment ago."""
+        """Check whether load, memory and disk of a host, measured at most 10 s ago, allow another shot."""
         host, job = state.host, self._plan.job
         if host.most_load == np.inf and not any((host.least_memory, host.least_disk, job.memory_bytes, job.disk_bytes)):
             return True
@@ -183,7 +191,7 @@ class ShotScheduler:
         )
 
     def _ask(self, state: _State) -> None:
-        """Have a thread ask a host for its load; the answer shows that it is there, too."""
+        """Start a thread that probes the load of a host. An answer also shows that the host is there."""
         if state.asking or time.monotonic() < state.ask_at:
             return
         state.asking = True
@@ -214,13 +222,13 @@ class ShotScheduler:
         state.load, state.load_at, state.fresh = load, time.monotonic(), 0
 
     def _set_aside(self, state: _State, why: str) -> None:
-        """Use a host no more until it answers again."""
+        """Give no shots to a host until it answers a probe."""
         if not state.trouble:
             self._say(f"{state.host.name} cannot be used: {why}")
         state.trouble, state.ask_at = why or "unknown", time.monotonic() + state.host.again_s
 
     def _keep_window(self, state: _State) -> None:
-        """Do to running shots what the host wants outside of its windows."""
+        """Suspend or stop the running shots of a host that is outside of its windows, as the host's `outside` says."""
         if state.host.outside == FINISH or not state.running:
             return
         is_open = state.host.is_open(self._now())
@@ -231,7 +239,7 @@ class ShotScheduler:
                 execution.stop()
 
     def _check_patience(self) -> None:
-        """Raise TracelibError if no host has answered for too long."""
+        """Raise TracelibError if no host has answered for `patience_s`."""
         usable = [state for state in self._states.values() if state.running or not state.trouble]
         if usable or not self._states:
             self._alone_since = time.monotonic()
@@ -244,7 +252,7 @@ class ShotScheduler:
     # Shots
 
     def _take_up(self) -> None:
-        """Take up what a study has left that has died: results that it did not note, and jobs in batch systems."""
+        """Take over what a killed study has left: results that were not recorded, and jobs in batch systems."""
         for shot in list(self._pending):
             folder = shot_folder(self._folder, shot)
             if folder.has_ended:
@@ -261,7 +269,7 @@ class ShotScheduler:
                 self._give(state, shot, folder, there, adopted=True)
 
     def _begin(self, state: _State) -> None:
-        """Give the first pending shot to a host."""
+        """Start the first pending shot on a host."""
         shot, host = self._pending.popleft(), state.host
         folder = shot_folder(self._folder, shot)
         there = f"{host.work}/{self._folder.name}-{folder.path.name}" if host.work else str(folder.path)
@@ -285,7 +293,7 @@ class ShotScheduler:
         state.running[shot].start()
 
     def _ended(self, state: _State, shot: int, ending: ShotEnding) -> None:
-        """Keep what a shot gave, or give it to another host."""
+        """Record the result of a shot that has ended, or put the shot back for another host."""
         del state.running[shot]
         name = state.host.name
         if ending.how is EndingKind.ENDED:
@@ -305,7 +313,7 @@ class ShotScheduler:
             self._pending.appendleft(shot)
 
     def _lose(self, shot: int, host: str, ending: ShotEnding) -> None:
-        """Have another host run a shot that one has lost; not for ever, as the shot itself may end its hosts."""
+        """Put a lost shot back for another host. After `tries` losses it is recorded as lost: it may kill its hosts."""
         if ending.began:
             self._lost.setdefault(shot, []).append(host)
         hosts = self._lost.get(shot, [])
@@ -320,7 +328,7 @@ class ShotScheduler:
         self._book.add(record, self._plan.named(record.shot, row, record.host))
 
     def _end(self) -> None:
-        """Leave nothing behind: end what runs still, and wait for that."""
+        """Stop all running shots and wait for their end, so that nothing is left running."""
         self._closing.set()
         running = [execution for state in self._states.values() for execution in state.running.values()]
         for execution in running:

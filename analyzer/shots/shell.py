@@ -1,9 +1,8 @@
-"""The shell script that runs one shot on its host, and what it says meanwhile.
+"""The shell script that runs one shot on its host and reports the shot's state.
 
-It is the daemon of Promenvir's architecture (Girona 2003, section 5.4), started for each shot: it runs the job in a
-session of its own, listens on its standard input for signals to pass on, and ends the job when that input ends: so
-nothing goes on when the study has died, on whatever host. In a batch system nobody listens: there it only writes the
-exit status.
+The script is the daemon of Promenvir's architecture (Girona 2003, section 5.4), started for each shot. It runs the job
+in a session of its own, and passes on the signals whose names come on its standard input. It ends the job when its
+standard input ends, so that nothing goes on after the study has died. In a batch system it only writes the exit status.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ import shlex
 SCRIPT, JOB, STATUS, CUT = "shot.sh", "job.sh", "status", "cut"
 BEGAN, ALIVE, ENDED = "shot began", "shot alive", "shot ended"
 BEAT_S = 5.0
-"""Interval of the script's signs of life, s, unless the host counts as lost sooner than that."""
+"""Interval in s of the script's messages that it is alive. Hosts with a short `silence_s` have a shorter one."""
 
 
 def shot_script(job: str, there: str, inputs: str, beat_s: float = BEAT_S) -> str:
-    """Write the script of a shot.
+    """Return the shell script of a shot.
 
     Args:
-        job: Text of the job script. Comments at its head are copied: batch systems have their options there.
-        there: The folder of the shot on its host.
-        inputs: A folder on that host whose contents are copied into it; "": none.
-        beat_s: It says that it is alive this often.
+        job: Text of the job script. The script begins with the comments at its head, where batch systems have options.
+        there: Path of the shot's folder on the host.
+        inputs: Folder on the host whose contents are copied into the shot's folder. "": none.
+        beat_s: Time in s between two messages that the script is alive.
     """
     start = f"./{JOB}" if job.startswith("#!") else f"/bin/sh ./{JOB}"
     head = re.match(r"(?:#!.*\n)?((?:#.*\n)*)", job)

@@ -1,7 +1,8 @@
-"""One shot on one host, from its folder to its exit status; a thread waits for it.
+"""Execution of one shot on one host, from its folder to its exit status. A thread waits for the end.
 
-The host is reached by command lines only. What runs there listens to us (`analyzer.shots.shell`): closing its standard
-input ends the shot, wherever it is. Every process has a session of its own, so that Ctrl-C reaches it by us alone.
+The host is reached only by command lines. The script on the host reads our signals (`analyzer.shots.shell`): if its
+standard input is closed, the shot ends, on any host. Every process has a session of its own, so that Ctrl-C does not
+reach it directly.
 """
 
 from __future__ import annotations
@@ -25,22 +26,28 @@ from analyzer.shots.shell import ALIVE, BEGAN, CUT, ENDED, SCRIPT, STATUS
 from analyzer.shots.study_values import filled
 
 _GRACE_S = 10.0
-"""Time that a host has to end its shot when it is told to, s."""
+"""Time in s that a host has to end its shot after it was asked to."""
 _LOOK_S = 0.2
 
 
 class EndingKind(Enum):
-    """Outcome of an execution."""
+    """How an execution of a shot ended."""
 
     ENDED = "ended"  # the job ended by itself
-    HUNG = "hung"  # it took too long, and was ended
+    HUNG = "hung"  # it took longer than the job's timeout, and was stopped
     LOST = "lost"  # the host could not run it, or vanished
-    STOPPED = "stopped"  # we did not want it any more
+    STOPPED = "stopped"  # the study stopped it
 
 
 @dataclass(frozen=True)
 class ShotEnding:
-    """The end of an execution. began: the job had begun, so that its own doings may have lost it."""
+    """The end of an execution.
+
+    Attributes:
+        began: The job had begun, so that the job itself may have caused a loss.
+        said: The reason, for the user.
+        seconds: Time in s from the start of the execution.
+    """
 
     how: EndingKind
     began: bool = False
@@ -53,18 +60,27 @@ class _HostFailed(Exception):
 
 
 class HostInputs:
-    """Inputs of all shots on one host: copied there once, before its first shot."""
+    """Inputs of all shots on one host. They are copied to the host once, before its first shot."""
 
     def __init__(self, folder: Path) -> None:
-        """Take the folder of the inputs here."""
+        """Prepare for inputs that lie in `folder` on the host that runs the study."""
         self._folder, self._lock, self._there = folder, Lock(), False
 
     def place(self, host: Host, study: str) -> str:
-        """Return the name of their folder on a host."""
+        """Return the path of the inputs' folder on a host. `study`: name of the study's folder."""
         return f"{host.work}/{study}-inputs" if host.work else str(self._folder)
 
     def put(self, host: Host, there: str, unwanted: Event) -> None:
-        """Copy them, if that was not done yet. Raises _HostFailed."""
+        """Copy the inputs to a host, unless it has them already.
+
+        Args:
+            host: The host.
+            there: Path of the inputs' folder on the host.
+            unwanted: The copy is stopped when this event is set.
+
+        Raises:
+            _HostFailed: The host does not answer, or the copy failed.
+        """
         with self._lock:
             if self._there:
                 return
@@ -75,18 +91,18 @@ class HostInputs:
             self._there = True
 
     def remove(self, host: Host, study: str) -> None:
-        """Take them away from a host that has a copy."""
+        """Remove the inputs from a host that got a copy."""
         if self._there:
             control(host, f"rm -rf {shlex.quote(self.place(host, study))}", host.silence_s)
             self._there = False
 
     def forget(self) -> None:
-        """Copy them again before the next shot: the host may have lost them."""
+        """Forget the copy, so that the next shot copies the inputs again: the host may have lost them."""
         self._there = False
 
 
 class ShotExecution:
-    """A shot on a host. `start` begins it; `ended` is called by a thread with its ShotEnding."""
+    """Execution of a shot on a host. `start` begins it; a thread calls `ended` with the ShotEnding."""
 
     def __init__(
         self, host: Host, folder: ShotFolder, there: str, timeout_s: float | None, ended: Callable[[ShotEnding], None],
@@ -95,12 +111,12 @@ class ShotExecution:
         """Prepare an execution.
 
         Args:
-            host: Where.
-            folder: The shot's folder here.
-            there: Its name on the host.
-            timeout_s: How long the job may take.
+            host: The host.
+            folder: The shot's folder on this machine.
+            there: Path of the shot's folder on the host.
+            timeout_s: Longest time of the job in s. None: no limit.
             ended: Called by another thread at the end.
-            bring: Brings the inputs to the host.
+            bring: Copies the inputs to the host; its event asks it to stop.
             adopted: The host's batch system has the shot already.
         """
         self.host, self.folder, self.there, self._bring = host, folder, there, bring
@@ -113,20 +129,20 @@ class ShotExecution:
         self._thread = Thread(target=self._go, name=f"shot on {host.name}")
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread that runs the shot."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Have it end soon; `join` waits for that."""
+        """Ask the execution to end soon. `join` waits for the end."""
         self._unwanted.set()
 
     def join(self, timeout_s: float | None = None) -> None:
-        """Wait until nothing of it is left."""
+        """Wait until the execution has ended, for at most `timeout_s` seconds. None: without limit."""
         if self._thread.ident is not None:
             self._thread.join(timeout_s)
 
     def pause(self, *, paused: bool) -> None:
-        """Suspend the job, or have it go on. The time between does not count."""
+        """Suspend the job, or let it go on. The time of suspension does not count for the timeout."""
         with self._lock:
             if paused == (self._paused_at is not None):
                 return
@@ -177,14 +193,14 @@ class ShotExecution:
         _copied(self.host, line, self.folder.path, self.there, self._unwanted)
 
     def _spent(self) -> float:
-        """Return the time for which the job was suspended, s."""
+        """Return the time in s for which the job was suspended."""
         with self._lock:
             return self._paused_s + (time.monotonic() - self._paused_at if self._paused_at is not None else 0.0)
 
     # A host that passes on standard input and output
 
     def _watched(self) -> tuple[EndingKind, str]:
-        """Run the shot on a host that hears us all the time."""
+        """Run the shot on a host that is connected by standard input and output for the whole time."""
         line = self.host.line(f"exec /bin/sh {shlex.quote(f'{self.there}/{SCRIPT}')} watch")
         process = subprocess.Popen(
             line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
@@ -203,7 +219,7 @@ class ShotExecution:
         return how, said
 
     def _follow(self, process: subprocess.Popen[bytes]) -> tuple[EndingKind, str]:
-        """Read what the host says, until the shot ends or nobody waits for it any more."""
+        """Read the host's messages until the shot ends, is stopped or times out, or the host is lost."""
         assert process.stdout is not None
         poll = select.poll()
         poll.register(process.stdout, select.POLLIN | select.POLLHUP)
@@ -238,7 +254,7 @@ class ShotExecution:
     # A batch system
 
     def _submitted(self, batch: BatchSystem) -> tuple[EndingKind, str]:
-        """Have a batch system run the shot, and look for its exit status from time to time."""
+        """Submit the shot to a batch system, and look for its exit status every `poll_s` seconds."""
         name = self.folder.batch_id(batch) if self._adopted else self._submit(batch)
         begin, heard, gone = time.monotonic(), time.monotonic(), False
         while not self._unwanted.wait(batch.poll_s):
@@ -263,7 +279,7 @@ class ShotExecution:
         return EndingKind.STOPPED, ""
 
     def _submit(self, batch: BatchSystem) -> str:
-        """Hand the shot over. The answer goes into a file by itself: it is not lost if we are killed meanwhile."""
+        """Submit the shot, and return the job's name. The answer goes into a file, to survive the study's death."""
         script = shlex.quote(f"{self.there}/{SCRIPT}")
         command = filled(batch.submit, {"script": script, "shot": self.folder.path.name}, self.host.name)
         answer = self.folder.mark_batch(self.there)
@@ -289,12 +305,22 @@ class ShotExecution:
 
 
 def control(host: Host, command: str, limit_s: float, unwanted: Event | None = None) -> tuple[int, str]:
-    """Run a short shell command on a host; returns its exit status and what it printed."""
+    """Run a short shell command on a host.
+
+    Args:
+        host: The host.
+        command: The shell command.
+        limit_s: Longest time in s, after which the command is killed.
+        unwanted: The command is killed when this event is set.
+
+    Returns:
+        Exit status and output; if the status is not 0, the last line of the output.
+    """
     return _finished(host.line(command), limit_s, unwanted or Event())
 
 
 def _copied(host: Host, line: str, here: Path, there: str, unwanted: Event) -> None:
-    """Copy a folder to a host, or back. Raises _HostFailed."""
+    """Run a command line that copies a folder to a host, or back. Raises _HostFailed."""
     names = {"here": shlex.quote(str(here)), "there": shlex.quote(there), "host": host.name}
     words = ["/bin/sh", "-c", filled(line, names, host.name)]
     code, said = _finished(words, host.copy_s, unwanted)
@@ -303,7 +329,7 @@ def _copied(host: Host, line: str, here: Path, there: str, unwanted: Event) -> N
 
 
 def _finished(words: list[str], limit_s: float | None, unwanted: Event, answer: Path | None = None) -> tuple[int, str]:
-    """Run a command to its end: its exit status, and its output, which goes into the file `answer` if there is one."""
+    """Run a command to its end; return exit status and output. The file `answer` gets the output, too."""
     begin = time.monotonic()
     with (answer or Path(os.devnull)).open("w+b") as file:
         process = subprocess.Popen(
@@ -326,7 +352,7 @@ def _finished(words: list[str], limit_s: float | None, unwanted: Event, answer: 
 
 
 def _wait(process: subprocess.Popen[bytes], limit_s: float) -> int:
-    """Wait for a process, which is ended when it takes too long; returns its exit status."""
+    """Wait for a process and return its exit status. After `limit_s` seconds the process is killed."""
     try:
         return process.wait(limit_s)
     except subprocess.TimeoutExpired:

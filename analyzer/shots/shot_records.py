@@ -1,4 +1,4 @@
-"""The results of a study in a file that is appended to: a line for each shot that has ended."""
+"""Records of the shots that have ended, in a file with one line for each shot that is only appended to."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ from analyzer.errors import TracelibError
 
 
 class ShotOutcome(Enum):
-    """Outcome of a shot."""
+    """How a shot ended."""
 
     GOOD = "good"
     FAILED = "failed"  # the program gave an exit status other than 0, or not all outputs
-    HUNG = "hung"  # it took longer than it may
-    LOST = "lost"  # hosts vanished with it, again and again
+    HUNG = "hung"  # it took longer than the job's timeout
+    LOST = "lost"  # several hosts (`JobTemplate.tries`) were lost while they ran it
 
 
 @dataclass(frozen=True)
 class ShotRecord:
-    """A shot that has ended.
+    """Record of a shot that has ended.
 
-    seconds: its response time: from when it was given to a host until its results were here.
-    outputs: by name, of a good one.
+    Attributes:
+        shot: The shot's number, from 1.
+        seconds: Response time in s, from when a host got the shot until the study had its results.
+        outputs: Outputs of a good shot by name; empty for others.
+        error: Why there are no outputs; "" for a good shot.
     """
 
     shot: int
@@ -44,19 +47,25 @@ _OTHER = "name another folder with -o, or begin anew with --force"
 
 
 class ShotBook:
-    """The shots of a study that have ended."""
+    """Records of the ended shots of a study, in memory and in a file.
+
+    Attributes:
+        records: Records by the shot's number.
+        unread: Records whose outputs were read by other definitions of outputs, by the shot's number.
+    """
 
     def __init__(self, path: Path, question: Mapping[str, Any], reads: str, *, anew: bool = False) -> None:
-        """Open the file of a study.
+        """Open the file of a study, and read its records.
 
         Args:
-            path: The file; it is made if there is none.
-            question: What the study asks.
-            reads: A checksum of how outputs are read; lines of another one are in `unread`.
+            path: The file. It is created if it does not exist.
+            question: Everything that determines the shots, see `ShotPlan.question`.
+            reads: Checksum of the definitions of outputs. Records with another checksum go to `unread`.
             anew: Forget what the file holds.
 
         Raises:
-            TracelibError: It holds the results of another study, another process writes it, it cannot be written.
+            TracelibError: The file holds results of another study, another process has it open, or it cannot be
+                written.
         """
         self.records: dict[int, ShotRecord] = {}
         self.unread: dict[int, ShotRecord] = {}
@@ -90,7 +99,15 @@ class ShotBook:
             ] = record
 
     def add(self, record: ShotRecord, values: Mapping[str, float | int | str]) -> None:
-        """Keep a shot. Raises TracelibError where the disk is full."""
+        """Add the record of a shot, and append it to the file.
+
+        Args:
+            record: The record.
+            values: Values of the shot's placeholders by name.
+
+        Raises:
+            TracelibError: The file cannot be written, for example because the disk is full.
+        """
         self.records[record.shot] = record
         self.unread.pop(record.shot, None)
         row = {
@@ -103,19 +120,25 @@ class ShotBook:
             raise cannot_write(self._path, error) from error
 
     def forget_failures(self) -> list[int]:
-        """Have shots that gave no result run again; returns them. Their lines stay; the next ones count."""
+        """Forget the shots that gave no result, so that they run again.
+
+        Their lines stay in the file; later lines of a shot replace earlier ones.
+
+        Returns:
+            Numbers of the forgotten shots.
+        """
         failures = [shot for shot, record in self.records.items() if record.kind is not ShotOutcome.GOOD]
         for shot in failures:
             del self.records[shot]
         return failures
 
     def close(self) -> None:
-        """Close the file, so that others can open it."""
+        """Close the file, so that other processes can open it."""
         self._file.close()
 
 
 def _opened(path: Path, question: Mapping[str, Any], anew: bool) -> AnswersFile:
-    """Open the file of a study. Raises TracelibError that names what differs from the question that it answers."""
+    """Open the file of a study. Raises TracelibError that names what differs from the study in the file."""
     try:
         return AnswersFile(path, question, anew=anew)
     except NotAnswersError:

@@ -1,4 +1,4 @@
-"""Times, sizes, numbers and names as they stand in the files of a study."""
+"""Parsing of times, sizes, numbers and names in the files of a study, and filling of placeholders."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Value = float | int | str
 
 
 def filled(text: str, values: Mapping[str, Value], where: str) -> str:
-    """Put values in the place of all placeholders.
+    """Return a text with values in place of all placeholders {{name}}.
 
     Args:
         text: The text.
-        values: What each name stands for. A number is written so that it is read back exactly, unless the placeholder
-            has a format as Python has them ({{load:.3e}}).
-        where: The name of the text, for errors.
+        values: Value of each placeholder by name. Numbers are written so that reading gives the same number, unless the
+            placeholder has a Python format such as {{load:.3e}}.
+        where: Name of the text, for errors.
 
     Raises:
-        TracelibError: A name is not known, or a format does not fit.
+        TracelibError: A placeholder is not known, or a format does not fit the value.
     """
 
     def value_of(found: re.Match[str]) -> str:
@@ -43,7 +43,7 @@ def filled(text: str, values: Mapping[str, Value], where: str) -> str:
 
 
 def names_in(text: str) -> set[str]:
-    """Return the names of all placeholders."""
+    """Return the names of all placeholders {{name}} in a text."""
     return {found[1] for found in _PLACEHOLDER.finditer(text)}
 
 
@@ -54,7 +54,15 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def seconds(key: str, value: Any) -> float:
-    """Parse a time above 0, such as "90s", "10min", "2h" or "1 day". Raises TracelibError."""
+    """Parse a time above 0, such as "90s", "10min", "2h" or "1 day", into seconds.
+
+    Args:
+        key: Name of the value, for errors.
+        value: The value as the file has it.
+
+    Raises:
+        TracelibError: The value is not such a text.
+    """
     found = re.fullmatch(r"\s*([\d.]+)\s*([a-z]+)\s*", value) if isinstance(value, str) else None
     try:
         unit = found[2] if found and found[2] in _TIME else found[2].removesuffix("s") if found else ""
@@ -67,7 +75,15 @@ def seconds(key: str, value: Any) -> float:
 
 
 def size_bytes(key: str, value: Any) -> float:
-    """Parse a size such as "500M", "10.0 Mb" or "2G" (1M = 2^20 bytes). Raises TracelibError."""
+    """Parse a size such as "500M", "10.0 Mb" or "2G" into bytes. 1M is 2^20 bytes.
+
+    Args:
+        key: Name of the value, for errors.
+        value: The value as the file has it.
+
+    Raises:
+        TracelibError: The value is not such a text.
+    """
     found = re.fullmatch(r"\s*([\d.]+)\s*([bkmgt]?)(?:i?b)?\s*", value.lower()) if isinstance(value, str) else None
     try:
         return float(found[1]) * 2.0 ** _SIZE[found[2] or "b"] if found else _refuse_size(key, value)
@@ -80,7 +96,7 @@ def _refuse_size(key: str, value: Any) -> float:
 
 
 def number(text: str) -> float | None:
-    """Parse a finite number as programs print it, Fortran's 1.5D+03 among them; None: it is none."""
+    """Parse a finite number as programs print it, also Fortran's 1.5D+03. Return None if the text is no such number."""
     text = text.strip()
     if not _NUMBER.fullmatch(text):
         return None
@@ -89,7 +105,7 @@ def number(text: str) -> float | None:
 
 
 def is_no_number(text: str) -> bool:
-    """Check whether a program has printed nan or inf."""
+    """Check whether a text is nan or infinity, as programs print them."""
     try:
         value = float(text)
     except ValueError:
@@ -98,21 +114,37 @@ def is_no_number(text: str) -> bool:
 
 
 def name(what: str, text: str) -> str:
-    """Check a name of letters, digits and _. Raises TracelibError."""
+    """Return the name `text` if it has only letters, digits and _, a letter or _ first.
+
+    Args:
+        what: What is named, for errors.
+        text: The name.
+
+    Raises:
+        TracelibError: The name has other characters.
+    """
     if not _NAME.fullmatch(text):
         raise TracelibError(f"{what} cannot be called {text!r}", "use letters, digits and _, a letter first")
     return text
 
 
 def text(key: str, value: Any) -> str:
-    """Check a text that is not empty. Raises TracelibError."""
+    """Return a text that is not empty. `key`: its name, for errors.
+
+    Raises:
+        TracelibError: The value is not a text, or is empty.
+    """
     if not isinstance(value, str) or not value.strip():
         raise TracelibError(f"{key} = {value!r}", "it must be a text")
     return value
 
 
 def texts(key: str, value: Any) -> tuple[str, ...]:
-    """Return a list of texts, or of one. Raises TracelibError."""
+    """Return a list of texts as a tuple. A single text counts as a list of one. `key`: its name, for errors.
+
+    Raises:
+        TracelibError: The value is neither a text nor a list of texts.
+    """
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(word, str) and word for word in given):
         raise TracelibError(f"{key} = {value!r}", "it must be a list of texts")
@@ -120,7 +152,11 @@ def texts(key: str, value: Any) -> tuple[str, ...]:
 
 
 def whole(key: str, value: Any, least: int) -> int:
-    """Check a whole number from `least`. Raises TracelibError."""
+    """Return a whole number that is `least` or more. `key`: its name, for errors.
+
+    Raises:
+        TracelibError: The value is no whole number, or is smaller than `least`.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise TracelibError(f"{key} = {value!r}", f"it must be a whole number from {least}")
     return value
