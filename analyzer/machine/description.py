@@ -68,7 +68,7 @@ class CostPiece:
 
     Each cost in ns is a constant plus a slope times the message size in bytes: `cpu` (time of the processor), `wire`
     `hold` (time
-    until the next message can follow, the gap of LogGP).
+    for which the message occupies its links).
     """
 
     from_bytes: int

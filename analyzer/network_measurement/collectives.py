@@ -1,4 +1,4 @@
-"""Collectives as they were measured, and broadcasts beside what the models say."""
+"""Measured collectives, and predictions of broadcasts beside the measured times."""
 
 from __future__ import annotations
 
@@ -18,17 +18,22 @@ from tracelib.schema.net_collectives import TABLES
 
 @dataclass(frozen=True)
 class ModelAccuracy:
-    """Relative errors (predicted - measured) / measured, as fractions; NaN where there are none."""
+    """Statistics of the relative errors (predicted - measured) / measured, as fractions. NaN: nothing was compared."""
 
-    settings: int  # that were compared
-    bias: float  # mean error: below 0, predictions are too low
-    dispersion: float  # root mean square of the errors around the bias
-    rms: float  # of the errors themselves: rms^2 = bias^2 + dispersion^2
-    mape: float  # mean absolute error
+    settings: int  # number of settings that were compared
+    bias: float  # mean of the errors; below 0: predictions are too low
+    dispersion: float  # root mean square of the errors' deviations from the bias
+    rms: float  # root mean square of the errors: rms^2 = bias^2 + dispersion^2
+    mape: float  # mean of the errors' absolute values
 
 
 def accuracy(predicted: np.ndarray, measured: np.ndarray) -> ModelAccuracy:
-    """Compare predictions with what was measured (> 0), setting by setting; arrays of one shape."""
+    """Compare predicted with measured values, setting by setting.
+
+    Args:
+        predicted: Predicted values.
+        measured: Measured values above 0, of the same shape.
+    """
     with np.errstate(over="ignore", invalid="ignore"):  # of a damaged file they are infinite, or not numbers
         error = np.asarray(predicted, float) / np.asarray(measured, float) - 1
         if error.size == 0:
@@ -38,22 +43,22 @@ def accuracy(predicted: np.ndarray, measured: np.ndarray) -> ModelAccuracy:
 
 
 class LinkModel(Protocol):
-    """Parameters of a link by size (LoOgGP): seconds, bytes."""
+    """Parameters of a link as functions of the message size in bytes (LoOgGP). Times are in s."""
 
     @property
     def latency_s(self) -> float:
-        """L"""
+        """Latency L."""
 
     def overhead(self, size: Any) -> Any:
-        """Return o(s)."""
+        """Return the overhead o(s) for `size` bytes."""
 
     def gap(self, size: Any) -> Any:
-        """Return g(s)."""
+        """Return the gap g(s) for `size` bytes."""
 
 
 @dataclass(frozen=True)
 class MeasuredCollective:
-    """One collective of one setting, over its repetitions. Seconds."""
+    """Measurements of one collective in one setting, over all repetitions. Times are in s."""
 
     name: str
     ranks: int
@@ -61,25 +66,30 @@ class MeasuredCollective:
     segment_bytes: int
     segments: int
     repetitions: int
-    time_s: float  # median over repetitions of the median time until the critical responder has it
-    spread: float  # (largest - least) / median of those
-    naive_s: float  # median over repetitions of the mean of the naive loop
+    time_s: float  # median over the repetitions; of each, the median time until the critical responder has the data
+    spread: float  # (largest - smallest) / median over the repetitions of `time_s`
+    naive_s: float  # median over the repetitions of the mean time, at the root, in a loop without answers
     naive_spread: float
-    responders: Mapping[int, int]  # critical responder -> repetitions
-    right: bool  # all ranks got what was sent, every time
-    model_s: float | None = None  # of a broadcast, where a network is given
+    responders: Mapping[int, int]  # number of repetitions by critical responder (rank)
+    right: bool  # all ranks received the right data in all repetitions
+    model_s: float | None = None  # predicted time of a broadcast; None: no network model, or no broadcast
 
 
 @dataclass(frozen=True)
 class CollectiveComparison:
-    """All settings of a measurement, with the accuracy of the models' times for each algorithm."""
+    """All measured settings, and the accuracy of the predicted times by broadcast algorithm."""
 
     settings: tuple[MeasuredCollective, ...]
     models: Mapping[str, ModelAccuracy]
 
 
 def compare(rows: np.ndarray, network: LinkModel | None = None) -> CollectiveComparison:
-    """Compare rows of the tables `collectives` or `broadcasts` of a network measurement with models."""
+    """Compare measured collectives with the predictions of a network model.
+
+    Args:
+        rows: Rows of the table `collectives` or `broadcasts` of a network measurement.
+        network: The model. None: there are no predictions.
+    """
     settings = tuple(_measured(name, group, network) for name, group in _by_setting(rows))
     models = {}
     for algorithm in ALGORITHMS:
@@ -91,7 +101,14 @@ def compare(rows: np.ndarray, network: LinkModel | None = None) -> CollectiveCom
 
 
 def read_compared(path: str | os.PathLike[str], network: LinkModel | None = None) -> dict[str, CollectiveComparison]:
-    """Compare the tables "collectives" and "broadcasts" of a network measurement's file, where they exist.
+    """Read the tables "collectives" and "broadcasts" of a network measurement, and compare them with predictions.
+
+    Args:
+        path: File of the measurement.
+        network: The model. None: there are no predictions.
+
+    Returns:
+        Comparisons by the table's name. Tables that are missing or empty are left out.
 
     Raises:
         TracelibError: The file is damaged.
@@ -109,14 +126,14 @@ def read_compared(path: str | os.PathLike[str], network: LinkModel | None = None
 
 
 def link_at(network: LinkModel, size_bytes: int) -> LinkAtSize:
-    """Return the link as messages of a size see it."""
+    """Return the parameters of a link for messages of `size_bytes` bytes."""
     first, whole = float(network.gap(1)), float(network.gap(size_bytes))
     per_byte = (whole - first) / (size_bytes - 1) if size_bytes > 1 else 0.0
     return LinkAtSize(network.latency_s, float(network.overhead(size_bytes)), first, per_byte)
 
 
 def _by_setting(rows: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Name and rows of each setting, in the order in which they were first measured."""
+    """Yield name and rows of each setting, in the order in which settings were first measured."""
     names = [_text(name) for name in rows[(rows.dtype.names or ("",))[0]]]
     keys = zip(names, *(rows[column].tolist() for column in ("ranks", "bytes", "segment_bytes")), strict=True)
     places: dict[tuple, list[int]] = {}

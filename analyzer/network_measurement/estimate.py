@@ -1,4 +1,4 @@
-"""LoOgGP model from the rows of a network measurement, its errors, and how pairs of ranks differ."""
+"""Fit of a LoOgGP model to the rows of a network measurement, its errors, and differences between pairs of ranks."""
 
 from __future__ import annotations
 
@@ -23,42 +23,65 @@ from tracelib.schema.levels import PairLevels, at_one_level, levels_of_pairs
 
 @dataclass(frozen=True)
 class LineErrors:
-    """Relative errors of predictions at each size by lines through the other sizes."""
+    """Relative errors of lines at each size, when the line is fitted to the other sizes only.
+
+    Attributes:
+        median: Median over the sizes.
+    """
 
     median: float
-    most: float  # of 95 % of the sizes
+    most: float  # error that 95 % of the sizes do not exceed
 
 
 @dataclass(frozen=True)
 class LinkEstimate:
-    """One model and what it rests on."""
+    """A fitted LoOgGP model, and the data on which it is based."""
 
     detector: str
     model: LoOgGP
     sample: PairSample
-    curves: SizeCurves  # of the sizes that count
-    standing_out: np.ndarray  # sizes in bytes that were left out
-    begins: tuple[int, ...]  # places of the first size of each interval
-    changes: tuple[ChangePoint, ...]  # one fewer
+    curves: SizeCurves  # curves of the sizes that were fitted
+    standing_out: np.ndarray  # sizes in bytes that were left out because they differ from their neighbours
+    begins: tuple[int, ...]  # index of the first size of each interval
+    changes: tuple[ChangePoint, ...]  # boundaries between the intervals
     overhead_errors: LineErrors
     gap_errors: LineErrors
     way_errors: LineErrors
-    levels: Mapping[int, PairLevels]  # of each pair
-    at_other_levels: np.ndarray  # sizes in bytes that have no rows at the reported one
-    joined: tuple[tuple[int, int], ...] = ()  # sizes in bytes, from and to, that had no parameters of their own
+    levels: Mapping[int, PairLevels]  # speed levels of each pair, by the pair's number
+    at_other_levels: np.ndarray  # sizes in bytes that have no rows at the chosen speed level
+    joined: tuple[tuple[int, int], ...] = ()  # (from, to) in bytes of joined intervals, which had no parameters
 
 
 def estimate(
     rows: np.ndarray, options: EstimateOptions = DEFAULTS, about: dict[str, Any] | None = None
 ) -> LinkEstimate:
-    """Estimate the model of the rows (net.ROW) of pairs that are alike, by the default detector."""
+    """Fit a LoOgGP model to rows of similar pairs with the default detector, "changepoint".
+
+    Args:
+        rows: Rows of the measurement (`net.ROW`).
+        options: Options of the fit.
+        about: Further attributes for the model.
+
+    Raises:
+        TracelibError: No message size has rows left.
+    """
     return next(iter(estimates(rows, ("changepoint",), options, about)))
 
 
 def estimates(
     rows: np.ndarray, detectors: Sequence[str], options: EstimateOptions = DEFAULTS, about: dict[str, Any] | None = None
 ) -> list[LinkEstimate]:
-    """Estimate one model for each detector. Raises TracelibError if no size is left."""
+    """Fit one LoOgGP model for each detector to rows of similar pairs.
+
+    Args:
+        rows: Rows of the measurement (`net.ROW`).
+        detectors: Names of detectors, see `DETECTORS`.
+        options: Options of the fit.
+        about: Further attributes for the models.
+
+    Raises:
+        TracelibError: No message size has rows left.
+    """
     levels = levels_of_pairs(rows, options.level) if TYPICAL in options.rules else {}
     of = sample(rows, options.rules, options.window, at_one_level(rows, levels))
     whole = curves(of)
@@ -103,7 +126,7 @@ def _ranges(size: np.ndarray, begins: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _fitted(size: np.ndarray, curve: SizeCurve, begins: Sequence[int], tolerance: float) -> tuple[list, LineErrors]:
-    """Fit the line of each interval. Also return how well lines through the other sizes predict each size."""
+    """Fit the line of each interval, and compute how well lines through the other sizes predict each size."""
     weight, variance = 1 / np.maximum(noise(size, curve, tolerance), 1e-150), noise(size, curve)
     lines, predicted = [], []
     for begin, end in zip(begins, [*begins[1:], len(size)], strict=True):
@@ -120,7 +143,15 @@ def _fitted(size: np.ndarray, curve: SizeCurve, begins: Sequence[int], tolerance
 
 @dataclass(frozen=True)
 class PairModel:
-    """Model of one pair: its latency, and its overheads and gaps as multiples of the common model's."""
+    """Parameters of one pair of ranks, compared with the common model.
+
+    Attributes:
+        ranks: The two ranks.
+        rows: Number of rows of the pair.
+        latency_s: Latency of the pair.
+        overhead: Mean ratio of the pair's overhead to the common model's.
+        gap: Mean ratio of the pair's gap to the common model's.
+    """
 
     ranks: tuple[int, int]
     rows: int
@@ -130,9 +161,14 @@ class PairModel:
 
 
 def compared_pairs(of: LinkEstimate, ranks: Callable[[int], tuple[int, int]]) -> list[PairModel]:
-    """Compare pairs: one model for each, by its typical rows; none if there is one pair only.
+    """Compare each pair of ranks with the common model, by the pair's undisturbed rows.
 
-    ranks: of a pair's number.
+    Args:
+        of: The common model, with its sample.
+        ranks: Returns the two ranks of a pair's number.
+
+    Returns:
+        One model for each pair. Empty if there is only one pair.
     """
     rows = of.sample
     numbers, places = groups(rows.pair)

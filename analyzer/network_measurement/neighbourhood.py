@@ -1,8 +1,8 @@
-"""Neighbourhoods of measured rows: the k rows that are nearest to each, in one of three senses.
+"""Neighbourhoods of measured rows: the k rows nearest to each row, by size, by value, or by both.
 
-The thesis says how many (`window.size`, a share of all rows) but not in which sense: its text measures by size, its
-drawing in the plane of size and time. By size, nothing can be seen of the times; by value, the published intervals of
-large messages come out.
+The thesis gives k (`window.size`, a share of all rows) but not the distance. Its text measures distances by size, its
+drawing in the plane of size and time. Neighbourhoods by size show nothing of the times. Neighbourhoods by value
+reproduce the published intervals of large messages.
 """
 
 from __future__ import annotations
@@ -11,16 +11,26 @@ import numpy as np
 
 FEWEST = 3
 _BLOCK = 256
-"""Rows at a time: memory stays small."""
+"""Number of rows that are compared at a time, to bound memory."""
 
 
 def count(window: float, rows: int) -> int:
-    """Return the number of rows of a neighbourhood."""
+    """Return the number of rows in a neighbourhood: the share `window` of all rows, but at least `FEWEST` (3)."""
     return min(rows, max(FEWEST, round(window * rows)))
 
 
 def neighbours(size: np.ndarray, time_s: np.ndarray, window: float, kind: str) -> np.ndarray:
-    """Return the places of each row's neighbours, itself among them, (rows, k). `kind`: options.NEIGHBOURS."""
+    """Return the indices of each row's neighbours, which include the row itself.
+
+    Args:
+        size: Size of each row in bytes, shape (rows,).
+        time_s: Time of each row, shape (rows,).
+        window: Share of all rows that are in a neighbourhood.
+        kind: Distance between rows: "value" (time), "size", or "plane" (both).
+
+    Returns:
+        Indices of shape (rows, k).
+    """
     k = count(window, len(size))
     if kind == "plane":
         return _in_plane(_unit(size), _unit(time_s), k)
@@ -28,7 +38,7 @@ def neighbours(size: np.ndarray, time_s: np.ndarray, window: float, kind: str) -
 
 
 def _along(axis: np.ndarray, k: int) -> np.ndarray:
-    """Return the k nearest along a line: they follow each other in its order, and halving finds their first."""
+    """Return the indices of the k nearest values. They are consecutive in sorted order; bisection finds the first."""
     order = np.argsort(axis, kind="stable")
     v = axis[order]
     own = np.arange(len(v))
@@ -52,6 +62,6 @@ def _in_plane(x: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
 
 
 def _unit(values: np.ndarray) -> np.ndarray:
-    """Stretch values to 0..1."""
+    """Scale values to 0..1."""
     low, high = float(values.min()), float(values.max())
     return (values - low) / ((high - low) or 1.0)

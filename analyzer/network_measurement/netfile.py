@@ -1,4 +1,4 @@
-"""Reads the file of a network measurement (`python -m tracelib.ngmpi`), as `tracelib/schema/net.py` defines it."""
+"""Reading of a network measurement (`python -m tracelib.ngmpi`), in the format of `tracelib/schema/net.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TABLES = {"hosts": net.HOST, "pairs": net.PAIR, "rows": net.ROW}
 
 @dataclass(frozen=True)
 class NetworkMeasurement:
-    """Content of a network measurement: rows of `net.ROW`, their pairs of ranks and hosts, and how it was done."""
+    """Content of a network measurement: measured rows, pairs of ranks, hosts, and attributes of the measurement."""
 
     path: str
     attributes: Mapping[str, Any]
@@ -31,27 +31,31 @@ class NetworkMeasurement:
     rows: np.ndarray  # net.ROW
 
     def places(self) -> list[str]:
-        """Return the kinds of pairs (`net.WHERE`) that were measured."""
+        """Return the kinds of pairs (`net.WHERE`) that have rows."""
         used = {_text(self.pairs["where"][pair]) for pair in np.unique(self.rows["pair"])}
         return [where for where in net.WHERE if where in used]
 
     def rows_of(self, where: str) -> np.ndarray:
-        """Return the rows of all pairs of one kind."""
+        """Return the rows of all pairs of one kind (`net.WHERE`)."""
         wanted = [pair for pair, text in enumerate(self.pairs["where"]) if _text(text) == where]
         return self.rows[np.isin(self.rows["pair"], wanted)]
 
     def pairs_of(self, first: int, second: int) -> np.ndarray:
-        """Return the numbers of the pairs of two ranks, whichever of them held the clock."""
+        """Return the numbers of the pairs of two ranks, whichever of the ranks measured the time."""
         ends = np.stack([self.pairs["first"], self.pairs["second"]], axis=1)
         return np.flatnonzero((np.sort(ends, axis=1) == sorted((first, second))).all(axis=1))
 
     def ranks(self, pair: int) -> tuple[int, int]:
-        """Return the two ranks of a pair."""
+        """Return the two ranks of a pair, by the pair's number."""
         return int(self.pairs["first"][pair]), int(self.pairs["second"][pair])
 
 
 def read_measurement(path: str | Path) -> NetworkMeasurement:
-    """Read the whole file. Raises TracelibError for one that is damaged, of a later version, or without rows."""
+    """Read a network measurement.
+
+    Raises:
+        TracelibError: The file is damaged, has no rows, or is of a later version.
+    """
     try:
         with opened(path) as file:
             attributes = {name: _text(value) for name, value in SoundAttributes(file).items()}
@@ -76,7 +80,7 @@ def read_measurement(path: str | Path) -> NetworkMeasurement:
 
 
 def _text(value: Any) -> Any:
-    """Return a text. HDF5 gives text as bytes or str, numbers as numpy's."""
+    """Convert a value of HDF5 to Python's: text comes as bytes or str, a number as numpy's."""
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     return value.item() if isinstance(value, np.generic) else value

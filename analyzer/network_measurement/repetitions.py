@@ -1,8 +1,8 @@
-"""Repetitions of a measurement that agree, so that disturbed repetitions do not count.
+"""Undisturbed repetitions of a measurement, so that disturbed repetitions do not count.
 
-Other work of a processor makes a time longer, by microseconds or by milliseconds, and may do so to every second one.
-Undisturbed times lie together, as narrowly at one size as at the sizes beside it. So for each size the values are kept
-that fit into one narrow window: the lowest which holds many of them. All sizes together determine how narrow it is.
+Other work on a processor lengthens a time, by microseconds or milliseconds, and may do so in every second repetition.
+Undisturbed times lie close together, as close at one size as at neighbouring sizes. So for each size, the values in one
+narrow window are kept: the lowest window that holds many values. All sizes together determine the window's width.
 """
 
 from __future__ import annotations
@@ -12,35 +12,41 @@ from functools import cache
 import numpy as np
 
 WINDOW = 6.0
-"""Standard deviations that a window is wide: all of some hundred undisturbed values."""
+"""Width of a window in standard deviations. It holds all of some hundred undisturbed values."""
 GENEROUS = 2.0
-"""Factor on the first spread, that of the closest values, which is too small where there are few."""
+"""Factor on the first estimate of the spread, from the closest values, which is too small if there are few."""
 CLOSEST = 0.35
-"""Share of a size's values that is undisturbed even where the others are not."""
+"""Share of a size's values that is undisturbed, even if all others are disturbed."""
 ROUNDS = 4
 BESIDE = 15
-"""Sizes to either side that a spread is taken from."""
+"""Number of sizes on either side from which a spread is taken."""
 LEAST = 1e-9
-"""Relative difference below which two values are one."""
+"""Relative difference below which two values are equal."""
 _SAMPLES, _MANY = 400, 256
-"""Sets of normal values that tell how close CLOSEST of them are; and the number of values from which on it is
-constant."""
+"""Number of simulated sets of normal values, and the number of values from which the result is constant.
+
+The sets show the expected length of the interval that holds the share `CLOSEST` of the values.
+"""
 
 
 def groups(size: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return the different sizes, ascending, and the places of each size's rows."""
+    """Group rows by size.
+
+    Returns:
+        The different sizes, ascending, and the indices of each size's rows.
+    """
     order = np.argsort(size, kind="stable")
     sizes, begins = np.unique(size[order], return_index=True)
     return sizes, np.split(order, begins[1:]) if len(size) else []
 
 
 def typical(size: np.ndarray, value: np.ndarray, usable: np.ndarray | None = None) -> np.ndarray:
-    """Mark rows (bool) that hold an undisturbed value, at least one for each size.
+    """Return a mask of the rows with undisturbed values. At least one row of each size is marked.
 
     Args:
         size: Size of each row, bytes.
         value: Measured value of each row.
-        usable: Rows that count at all; where a size has none of them, all its rows count.
+        usable: Rows that may be marked. A size without usable rows uses all of its rows. None: all rows are usable.
     """
     keep = np.zeros(len(size), bool)
     _, places = groups(size)
@@ -61,7 +67,7 @@ def typical(size: np.ndarray, value: np.ndarray, usable: np.ndarray | None = Non
 
 
 def mean_and_variance(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Compute mean and variance of each part. No part is empty; the variance of a single value is NaN."""
+    """Compute mean and variance of each part. No part may be empty. The variance of a single value is NaN."""
     if not parts:
         return np.zeros(0), np.zeros(0)
     number = np.array([len(part) for part in parts])
@@ -73,7 +79,10 @@ def mean_and_variance(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def running_median(values: np.ndarray, beside: int = BESIDE) -> np.ndarray:
-    """Compute the median of each value and `beside` values on both sides, without NaN; 0 where all are NaN."""
+    """Compute for each value the median of it and `beside` values on either side.
+
+    NaN values do not count. The median is 0 where all values are NaN.
+    """
     if not len(values):
         return np.zeros(0)
     padded = np.concatenate([np.full(beside, np.nan), values, np.full(beside, np.nan)])
@@ -85,21 +94,20 @@ def running_median(values: np.ndarray, beside: int = BESIDE) -> np.ndarray:
 
 
 def _relative(spreads: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return spreads relative to levels; NaN for a level of no time."""
+    """Return spread / level for each size. NaN: the level is 0."""
     return np.divide(spreads, levels, out=np.full(len(levels), np.nan), where=levels > 0)
 
 
 def _closest(v: np.ndarray) -> float:
-    """Return the standard deviation by the shortest interval that holds CLOSEST of the sorted values.
+    """Estimate the standard deviation of sorted values by the shortest interval that holds `CLOSEST` (35 %) of them.
 
-    NaN for a single one.
+    NaN for a single value.
     """
     return float(_shortest(v)) / _shortest_of_normal(min(len(v), _MANY)) if len(v) > 1 else float("nan")
 
 
 def _shortest(values: np.ndarray) -> np.ndarray:
-    """Return the length of the shortest interval that holds CLOSEST of the values, which are sorted along the last
-    axis."""
+    """Return the length of the shortest interval that holds `CLOSEST` of the values, sorted along the last axis."""
     count = values.shape[-1]
     number = max(2, round(CLOSEST * count))
     return (values[..., number - 1 :] - values[..., : count - number + 1]).min(axis=-1)
@@ -107,16 +115,19 @@ def _shortest(values: np.ndarray) -> np.ndarray:
 
 @cache
 def _shortest_of_normal(count: int) -> float:
-    """Return the expected length for normal values, in standard deviations: two of seven lie far closer than 35 of a
-    hundred."""
+    """Return the expected length of that interval for `count` normal values, in standard deviations.
+
+    It depends on the number: two values of seven lie far closer than 35 of a hundred.
+    """
     drawn = np.random.default_rng(0).standard_normal((_SAMPLES, count))
     return float(np.median(_shortest(np.sort(drawn, axis=1))))
 
 
 def _fullest(v: np.ndarray, share: float, floor: float) -> tuple[int, int]:
-    """Return [begin, end) of the sorted values in a window `share` of its lowest value wide.
+    """Return [begin, end) of the fullest low window in sorted values. A window is `share` of its lowest value wide.
 
-    It is the fullest of the windows that share values with the lowest window that is at least half as full as any.
+    The lowest window that is at least half as full as any other is found first. The result is the fullest of the
+    windows that begin with one of the values of that window.
     """
     ends = np.searchsorted(v, v + share * (np.abs(v) + floor), side="right")
     number = ends - np.arange(len(v))

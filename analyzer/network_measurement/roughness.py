@@ -1,5 +1,7 @@
-"""Deviation of times of neighbouring sizes from a smooth course, beyond the scatter of repetitions: alignment,
-caches."""
+"""Deviations of neighbouring sizes' times from a smooth curve, beyond the scatter of repetitions.
+
+Causes are alignment and caches, for example.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,10 @@ import numpy as np
 from analyzer.network_measurement.sample import SizeCurve, SizeCurves
 
 STANDS_OUT = 6.0
-"""Standard deviations from both neighbours; times grow with size, so that nothing ordinary is above or below both."""
+"""Standard deviations from both neighbours from which a size is left out.
+
+Times grow with the size, so that ordinary sizes are not above or below both neighbours.
+"""
 MANY, PROPORTION = 5, 1.5
 _MEDIAN_CHI = 0.4549
 _MOST = 0.5
@@ -16,19 +21,23 @@ _HALVINGS = 30
 
 
 def level(time_s: np.ndarray) -> np.ndarray:
-    """Return the level that relative errors of times refer to.
+    """Return the magnitude of each time to which relative errors refer: its absolute value, with a lower bound.
 
-    Times about zero, as overheads can be, are not infinitely exact.
+    The bound is 2 % of the median. Without it, times near zero, as overheads can be, would seem infinitely exact.
     """
     size = np.abs(time_s)
     return np.maximum(size, 0.02 * np.median(size)) if len(size) else size
 
 
 def roughness(size: np.ndarray, curve: SizeCurve) -> float:
-    """Return the share of the time by which points are off a smooth course.
+    """Return the typical deviation of points from a smooth curve, as a share of the time.
 
-    Half of all points are then as far off the line between their neighbours as by chance. A few steps do not count in a
-    median.
+    With this share, half of the points are as far from the line between their neighbours as chance explains. A few
+    jumps do not change a median. 0 for fewer than five sizes.
+
+    Args:
+        size: Sizes in bytes, ascending.
+        curve: Times of the sizes.
     """
     if len(size) < 5:
         return 0.0
@@ -49,16 +58,26 @@ def roughness(size: np.ndarray, curve: SizeCurve) -> float:
 
 
 def noise(size: np.ndarray, curve: SizeCurve, tolerance: float = 0.0) -> np.ndarray:
-    """Return the variance of each point about a smooth course; at least of `tolerance`, a share of the time."""
+    """Return the variance (s^2) of each point about a smooth curve.
+
+    Args:
+        size: Sizes in bytes, ascending.
+        curve: Times of the sizes, with the variances of repetitions.
+        tolerance: Least deviation from the curve, as a share of the time.
+    """
     share = max(roughness(size, curve), tolerance)
     return curve.variance + (share * level(curve.time_s)) ** 2
 
 
 def standing_out(of: SizeCurves, tolerance: float) -> np.ndarray:
-    """Return a mask of the sizes whose overhead or gap is far above or below its neighbours on both sides.
+    """Return a mask of the sizes whose overhead or gap is far above or below both neighbours.
 
-    They were disturbed each time, or have a reason of their own. No interval is made of one size, so they are better
-    left out.
+    Such sizes were disturbed in all repetitions, or have a cause of their own. An interval never has a single size, so
+    they are left out of the fit.
+
+    Args:
+        of: Curves of overhead and gap.
+        tolerance: Least deviation from a smooth curve, as a share of the time.
     """
     found = np.zeros(len(of.size), bool)
     for curve in (of.overhead, of.gap):
@@ -71,9 +90,9 @@ def standing_out(of: SizeCurves, tolerance: float) -> np.ndarray:
 
 
 def _apart_from_many(y: np.ndarray) -> np.ndarray:
-    """Return a mask of sizes out of proportion to the medians of the MANY sizes before and after.
+    """Return a mask of the sizes that differ by `PROPORTION` from the medians of the `MANY` sizes before and after.
 
-    On a busy machine several sizes in a row may be disturbed.
+    This finds several disturbed sizes in a row, as on a busy machine.
     """
     found = np.zeros(len(y), bool)
     if len(y) > 2 * MANY:
@@ -86,7 +105,7 @@ def _apart_from_many(y: np.ndarray) -> np.ndarray:
 
 
 def _apart_from_two(y: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Mark all but the first and the last size that differ by STANDS_OUT from the size before and the size after."""
+    """Return a mask of the inner sizes that differ by `STANDS_OUT` standard deviations from both neighbours."""
     before, after = (
         (y[1:-1] - y[side]) / np.sqrt(np.maximum(variance[1:-1] + variance[side], 1e-150))
         for side in (slice(None, -2), slice(2, None))

@@ -1,7 +1,7 @@
-"""Overheads and gaps from rows of PRTTs, row by row, and one value with its variance for each size.
+"""Overheads and gaps from rows of PRTTs, row by row, and their mean and variance for each size.
 
 T_o(s) = (PRTT(n,d,s) - PRTT(1,0,s)) / (n-1) - d and T_g(s) = (PRTT(n,0,s) - PRTT(1,0,s)) / (n-1) (Rodriguez 2011, Eqs.
-3.1 and 3.2); a message's transfer takes half of PRTT(1,0,s).
+3.1 and 3.2). A message's transfer takes half of PRTT(1,0,s).
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ from tracelib.schema.prtt import gaps_s, overheads_s
 
 DEVIATIONS = 2
 NEAR = 1 / 3
-"""Sizes of the middle third of a neighbourhood are near its mean."""
+"""Share of a neighbourhood's range of sizes, around the mean size, that counts as its middle."""
 EXTREME = 0.05
-"""Times of the lowest and the highest 5 % are extreme. The thesis gives no numbers for both."""
+"""Share of the lowest, and of the highest, times that count as extreme. The thesis gives no numbers for both."""
 
 
 def negative(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
-    """Apply rule 1: a time below 0 means nothing. Each rule returns a mask of the rows that stay."""
+    """Return a mask of the rows that rule 1 keeps: times of 0 or more.
+
+    Each rule takes the size in bytes and the time in s of each row, and the share of rows in a neighbourhood.
+    """
     return time_s >= 0
 
 
 def deviation(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
-    """Apply rule 2: more than two standard deviations from the mean of the rows of its size."""
+    """Return a mask of the rows that rule 2 keeps: times within two standard deviations of the mean of their size."""
     stay = np.ones(len(size), bool)
     for of in groups(size)[1]:
         times = time_s[of]
@@ -41,7 +44,10 @@ def deviation(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray
 
 
 def neighbourhood(size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
-    """Apply rule 3: in the middle of the sizes of its neighbourhood, yet at the edge of their times."""
+    """Return a mask of the rows that rule 3 keeps.
+
+    It removes rows whose size is in the middle of their neighbourhood, but whose time is extreme in it.
+    """
     near = neighbours(size, time_s, window, "size")
     sizes, times = size[near], time_s[near]
     least, most = sizes.min(axis=1), sizes.max(axis=1)
@@ -54,7 +60,14 @@ _RULES = dict(zip(RULES, (negative, deviation, neighbourhood), strict=True))
 
 
 def kept(rules: tuple[str, ...], size: np.ndarray, time_s: np.ndarray, window: float) -> np.ndarray:
-    """Return a mask of the rows that stay after the rules, one after the other in the thesis's order."""
+    """Return a mask of the rows that are left after the rules, which apply one after the other in the thesis's order.
+
+    Args:
+        rules: Names of rules, see `RULES`. Other names are ignored.
+        size: Size of each row in bytes.
+        time_s: Time of each row.
+        window: Share of all rows that are in a neighbourhood.
+    """
     stay = np.ones(len(size), bool)
     for name, rule in _RULES.items():
         if name in rules and stay.any():
@@ -63,24 +76,27 @@ def kept(rules: tuple[str, ...], size: np.ndarray, time_s: np.ndarray, window: f
 
 
 PRIOR = 10
-"""Degrees of freedom that the variance of the sizes nearby counts for in that of one size."""
+"""Degrees of freedom of the neighbouring sizes' variance, when it is combined with one size's own variance."""
 FEWEST_VISITS = 4
-"""Number of visits of a size from which on each visit gives one value: its rows share what disturbed them."""
+"""Number of visits of a size from which each visit gives one value, as disturbances are common to a visit's rows."""
 
 
 @dataclass(frozen=True)
 class PairSample:
-    """Rows of one kind of pair, and which of them count for what. Times in seconds."""
+    """Rows of similar pairs, and masks of the rows that count for each quantity.
+
+    Arrays have shape (rows,). Times are in s.
+    """
 
     pair: np.ndarray
-    visit: np.ndarray  # the same number for rows measured one after the other
+    visit: np.ndarray  # number of the visit; rows measured one after the other have the same number
     size: np.ndarray  # bytes
-    train: np.ndarray  # n
+    train: np.ndarray  # number of messages n
     overhead_s: np.ndarray  # T_o
     gap_s: np.ndarray  # T_g
     way_s: np.ndarray
     latency_s: np.ndarray  # half of PRTT(1, 0, 1)
-    overhead_counts: np.ndarray  # bool
+    overhead_counts: np.ndarray  # mask (bool) of rows that count
     gap_counts: np.ndarray
     way_counts: np.ndarray
     latency_counts: np.ndarray
@@ -88,7 +104,13 @@ class PairSample:
 
 @dataclass(frozen=True)
 class SizeCurve:
-    """One quantity over the sizes: value in seconds, its variance, and of how many rows or visits it is the mean."""
+    """A quantity over the sizes. Arrays have shape (sizes,).
+
+    Attributes:
+        time_s: Mean value.
+        variance: Variance of the mean, s^2.
+        rows: Number of rows, or of visits, in the mean.
+    """
 
     time_s: np.ndarray
     variance: np.ndarray
@@ -97,7 +119,7 @@ class SizeCurve:
 
 @dataclass(frozen=True)
 class SizeCurves:
-    """Curves of overhead, gap and latency over the same sizes (bytes, ascending)."""
+    """Curves of overhead, gap and transfer time over the same sizes (bytes, ascending)."""
 
     size: np.ndarray
     overhead: SizeCurve
@@ -105,7 +127,7 @@ class SizeCurves:
     way: SizeCurve
 
     def only(self, chosen: np.ndarray) -> SizeCurves:
-        """Return some of the sizes (bool or places)."""
+        """Return the curves at some of the sizes. `chosen`: a mask or indices."""
 
         def part(c: SizeCurve) -> SizeCurve:
             return SizeCurve(c.time_s[chosen], c.variance[chosen], c.rows[chosen])
@@ -116,16 +138,16 @@ class SizeCurves:
 def sample(
     rows: np.ndarray, rules: tuple[str, ...] = (TYPICAL,), window: float = 0.1, of_level: np.ndarray | None = None
 ) -> PairSample:
-    """Compute overheads and gaps of rows of pairs that are alike.
+    """Compute overheads and gaps of the rows of similar pairs.
 
-    With the rule "typical", PRTT(1,0,s) is that of the undisturbed rows of a size, so that a disturbed row spoils
-    nothing but itself. Otherwise each row has its own, as in the thesis, and the rules for outliers apply.
+    With the rule "typical", PRTT(1,0,s) is the mean of the undisturbed rows of a size, so that a disturbed row does not
+    affect others. Otherwise each row has its own PRTT(1,0,s), as in the thesis, and the rules for outliers apply.
 
     Args:
         rows: Rows of the measurement (net.ROW).
-        rules: Names of FILTERS.
-        window: Width of the neighbourhood for the rules.
-        of_level: Rows to take (bool). None: all.
+        rules: Names of rules, see `FILTERS`.
+        window: Share of all rows that are in a neighbourhood.
+        of_level: Mask of the rows to use. None: all.
     """
     visit = visits(rows)
     chosen = np.ones(len(rows), bool) if of_level is None else of_level
@@ -166,7 +188,7 @@ def sample(
 
 
 def curves(of: PairSample) -> SizeCurves:
-    """Return mean and its variance of each size that has rows of all three quantities."""
+    """Compute the mean and its variance for each size that has rows of overhead, gap and transfer time."""
     both = np.intersect1d(of.size[of.overhead_counts], of.size[of.gap_counts])
     sizes = np.intersect1d(both, of.size[of.way_counts])
     way = _curve(of, of.way_s, of.way_counts, sizes)
@@ -180,7 +202,7 @@ def curves(of: PairSample) -> SizeCurves:
 
 
 def _means(size: np.ndarray, value: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return for each row the mean of the rows of its size that count."""
+    """Return for each row the mean value of the rows of its size that count."""
     sizes, place = np.unique(size, return_inverse=True)
     total = np.bincount(place[counts], value[counts], minlength=len(sizes))
     number = np.bincount(place[counts], minlength=len(sizes))
@@ -188,9 +210,10 @@ def _means(size: np.ndarray, value: np.ndarray, counts: np.ndarray) -> np.ndarra
 
 
 def latency(of: PairSample) -> tuple[float, tuple[float, float]]:
-    """Return L and its 95 % confidence interval: the median, by visits if there are many.
+    """Return the latency L and its 95 % confidence interval, in s.
 
-    After large messages, caches are cold and a byte takes longer, which a mean would follow.
+    L is the median over visits if there are many, else over rows. A mean would follow the rows after large messages,
+    whose bytes take longer because caches are cold.
     """
     chosen = of.latency_counts
     _, value = _by_visits(np.zeros(int(chosen.sum())), of.visit[chosen], of.latency_s[chosen])
@@ -202,7 +225,7 @@ def latency(of: PairSample) -> tuple[float, tuple[float, float]]:
 
 
 def _by_visits(size: np.ndarray, visit: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return size and mean of each visit; or of each row, if most sizes were visited a few times only."""
+    """Return size and mean value of each visit, or of each row if most sizes had fewer than 4 visits."""
     pairs, place = np.unique(np.stack([size, visit]), axis=1, return_inverse=True)
     sizes, number = np.unique(pairs[0], return_counts=True)
     if not len(sizes) or np.median(number) < FEWEST_VISITS:
@@ -214,8 +237,7 @@ def _by_visits(size: np.ndarray, visit: np.ndarray, value: np.ndarray) -> tuple[
 def _curve(
     of: PairSample, value: np.ndarray, counts: np.ndarray, sizes: np.ndarray, shared: np.ndarray | float = 0.0
 ) -> SizeCurve:
-    """Reduce values to one for each size. Variances of few values are moderated by nearby variances, relative to
-    the time."""
+    """Reduce values to one mean for each size. Variances of few values are combined with variances of nearby sizes."""
     chosen = counts & np.isin(of.size, sizes)
     size, value = _by_visits(of.size[chosen], of.visit[chosen], value[chosen])
     parts = [value[places] for places in groups(size)[1]]

@@ -1,8 +1,9 @@
-"""Counters that cannot be read together, each in an iteration of its own: the plan, and what it says of the whole run.
+"""Counters that cannot be read together, each read in an iteration of its own: plan, and estimates for the whole run.
 
-Source: M. Casas, "Spectral analysis of executions" (2009), section 5.5: run t_init + m T only, read counter j in
-[t_init + (j - 1) T, t_init + j T], extrapolate. The thesis prints no formula: here G_j = c_j N / n_j, with the number N
-of iterations and the n_j of them in which the counter was read; where iterations are not known, lengths in time.
+Source: M. Casas, "Spectral analysis of executions" (2009), section 5.5: run only t_init + m T, read counter j in
+[t_init + (j - 1) T, t_init + j T], extrapolate. The thesis prints no formula. Here the estimate is G_j = c_j N / n_j:
+count c_j, number N of iterations, and number n_j of iterations in which the counter was read. Where iterations are not
+known, lengths of time take their place.
 """
 
 from __future__ import annotations
@@ -25,43 +26,49 @@ from tracelib.schema import COUNTER_SET_TYPE
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 
 STEPS = 1 << 13
-"""Steps of the series in which the period of a run is looked for."""
+"""Number of steps of the time series in which the period of a run is searched."""
 _ALIKE = 0.25
-"""An iteration is like the others if it lasts as long as the median within this share."""
+"""Largest relative difference of an iteration's length from the median for which the iteration counts as typical."""
 
 
 @dataclass(frozen=True)
 class CounterPlan:
-    """Set j (from 0) of `sets` is read from moments[j] to moments[j + 1]; times are ns after MPI_Init.
+    """Turns of sets of counters: set j of `sets` (from 0) is read from moments_ns[j] to moments_ns[j + 1].
 
-    collectives: the same as numbers of blocking collectives over MPI_COMM_WORLD, where each period has equally many.
+    Attributes:
+        sets: Sets of counters, as for TRACELIB_COUNTERS.
+        moments_ns: Times in ns after MPI_Init, one more than there are sets.
+        collectives: The moments as numbers of blocking collectives over MPI_COMM_WORLD. None: periods have different
+            numbers of them.
+        period_ns: Median length of an iteration.
     """
 
     sets: tuple[str, ...]
     moments_ns: tuple[int, ...]
     collectives: tuple[int, ...] | None
     period_ns: int
-    length_ns: int  # of the run, between MPI_Init and MPI_Finalize
+    length_ns: int  # length of the run, from MPI_Init to MPI_Finalize
 
     @property
     def init_ns(self) -> int:
-        """t_init: when the first set's turn begins."""
+        """Begin of the first set's turn, in ns after MPI_Init (t_init)."""
         return self.moments_ns[0]
 
     @property
     def needed_ns(self) -> int:
-        """Time that the program has to run for the plan: t_init + m T, ns."""
+        """Time that the program has to run for the plan, in ns: t_init + m T."""
         return self.moments_ns[-1]
 
     @property
     def cost_ratio(self) -> float:
-        """Ratio of one whole run for each set to this plan."""
+        """Time of one whole run for each set / time that the plan needs."""
         return len(self.sets) * self.length_ns / self.needed_ns
 
     def schedule(self) -> str:
-        """Write the file of TRACELIB_ROTATE=file:PATH.
+        """Return the text of the file for TRACELIB_ROTATE=file:PATH.
 
-        Before the first turn the last set is read, after the last the first, so that each turn begins with a change.
+        The last set is read before the first turn, and the first set after the last turn. So each turn begins with a
+        change.
         """
         turns = [len(self.sets), *range(1, len(self.sets) + 1), 1]
         at = ["start", *(self._moment(k) for k in range(len(self.moments_ns)))]
@@ -79,10 +86,17 @@ class CounterPlan:
 def plan(trace: Trace, team: Team, sets: tuple[str, ...], steps: int = STEPS) -> CounterPlan:
     """Plan turns of counters from a run of the same program. Collective over the team.
 
-    Iterations are found in rank 0's calls, else by the period of its computing time; any counters will do.
+    Iterations are found in rank 0's calls, or else by the period of the run's computing time. The run may have any
+    counters.
+
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+        sets: Sets of counters, as for TRACELIB_COUNTERS.
+        steps: Number of steps of the time series in which the period is searched.
 
     Raises:
-        TracelibError: Nothing repeats, or fewer iterations in a row are alike than there are sets.
+        TracelibError: Nothing repeats, or there are fewer typical iterations in a row than sets.
     """
     begin, end = section_bounds(trace, team)
     first, last = int(begin.min()), int(end.max())
@@ -107,9 +121,9 @@ def plan(trace: Trace, team: Team, sets: tuple[str, ...], steps: int = STEPS) ->
 
 
 def _loop(trace: Trace) -> tuple[Sequence, np.ndarray] | None:
-    """Rank 0's calls, and its outermost loop: the first call of each pass, and the one behind the last pass.
+    """Return rank 0's calls and its outermost loop: the first call of each pass, and the first call after the loop.
 
-    None: it has no loop.
+    None: rank 0 has no loop.
     """
     calls = sequence_of(trace, 0)
     loop = loop_of(calls)
@@ -117,9 +131,10 @@ def _loop(trace: Trace) -> tuple[Sequence, np.ndarray] | None:
 
 
 def passes(trace: Trace) -> np.ndarray | None:
-    """Return when rank 0 begins each pass of its outermost loop, and ends the last one (ns).
+    """Return the time at which rank 0 begins each pass of its outermost loop, and the end of the last pass.
 
-    None: it has no loop.
+    Returns:
+        Times, int64 ns of shape (passes + 1,). None: rank 0 has no loop.
     """
     found = _loop(trace)
     if found is None:
@@ -130,7 +145,7 @@ def passes(trace: Trace) -> np.ndarray | None:
 
 
 def _periods(trace: Trace, first: int, last: int, steps: int) -> np.ndarray:
-    """Return the edges of the periods of the computing time of all threads."""
+    """Return the edges of the periods of all threads' computing time, int64 ns."""
     series = series_of_run(trace, first, last, steps)
     found = representative(series.columns[TIME])
     if found is None:
@@ -140,9 +155,9 @@ def _periods(trace: Trace, first: int, last: int, steps: int) -> np.ndarray:
 
 
 def _first_alike(lengths: np.ndarray, number: int) -> int | None:
-    """Find the first of `number` iterations in a row that last about the median.
+    """Find the first of `number` consecutive iterations whose lengths are within 25 % (`_ALIKE`) of the median.
 
-    The very first is often slower, and is taken only where there is no other.
+    The run's first iteration is often slower. It is chosen only if there is no other choice. None: there are too few.
     """
     if len(lengths) < number:
         return None
@@ -155,7 +170,7 @@ def _first_alike(lengths: np.ndarray, number: int) -> int | None:
 
 
 def _collectives(trace: Trace, times: np.ndarray) -> list[int]:
-    """Count the blocking collectives over MPI_COMM_WORLD that rank 0 has left before each time."""
+    """Return how many blocking collectives over MPI_COMM_WORLD rank 0 has left before each time."""
     names = [base_name(name) in BLOCKING_COLLECTIVES for name in trace.procedures]
     world = [k for k, of in enumerate(trace.communicators) if of.name == "MPI_COMM_WORLD"]
     exits = [np.zeros(0, np.int64)]
@@ -167,26 +182,25 @@ def _collectives(trace: Trace, times: np.ndarray) -> list[int]:
 
 @dataclass(frozen=True)
 class CounterEstimate:
-    """A counter of a run that followed a plan: what it says of the whole run, beside a run that counted it throughout
-    (None: there is none).
+    """A counter's estimate for the whole run, from a run in which sets of counters took turns.
 
-    A counter that was never read in the turn of its set has a share of 0, and no estimate.
+    A counter that was never read in the turn of its set has a share of 0 and no estimate.
     """
 
     counter: str
-    counted: float  # c_j
-    read_ns: float  # computing time that it was read for, the mean over ranks
-    share: float  # n_j / N: of the iterations, or of the computing time, that in which it was read
+    counted: float  # count c_j in the turns of the counter's set
+    read_ns: float  # computing time in which the counter was read, mean over the ranks
+    share: float  # n_j / N: share of the iterations, or of the computing time, in which the counter was read
     full: float | None
 
     @property
     def estimated(self) -> float | None:
-        """Estimate for the whole run; None: it was never read."""
+        """Estimated count of the whole run. None: the counter was never read."""
         return self.counted / self.share if self.share else None
 
     @property
     def error(self) -> float | None:
-        """Relative to the run that counted it throughout."""
+        """|estimated - full| / full, the relative error of the estimate. None: one of them is not known."""
         return None if not self.full or self.estimated is None else abs(self.estimated - self.full) / self.full
 
 
@@ -194,9 +208,9 @@ class CounterEstimate:
 class CounterEstimates:
     counters: tuple[CounterEstimate, ...]
     length_ns: int
-    needed_ns: int  # from the end of MPI_Init until all sets had had their turn
-    iterations: int | None  # N; None: they are not known, shares are of the time
-    runs: int  # that reading each set throughout would take
+    needed_ns: int  # time from the end of MPI_Init until all sets had their turn
+    iterations: int | None  # number N of iterations; None: not known, shares are shares of time
+    runs: int  # number of runs that would be needed to read each set throughout
 
     @property
     def cost_ratio(self) -> float:
@@ -204,15 +218,15 @@ class CounterEstimates:
 
 
 def estimates(trace: Trace, team: Team, full: dict[str, float]) -> CounterEstimates:
-    """Estimate counters from a run that followed a plan. Collective over the team.
+    """Estimate the counters of a whole run from a run in which sets of counters took turns. Collective over the team.
 
     Args:
         trace: The run.
         team: Processes that share the work.
-        full: Totals by counter, as from `totals`, of runs that counted throughout.
+        full: Counts by counter from runs that read it throughout, as `totals` returns them.
 
     Raises:
-        TracelibError: The run's sets did not take turns.
+        TracelibError: The run's sets of counters did not take turns.
     """
     begin, end = section_bounds(trace, team)
     first, last = int(begin.min()), int(end.max())
@@ -233,10 +247,12 @@ def estimates(trace: Trace, team: Team, full: dict[str, float]) -> CounterEstima
 
 @dataclass(frozen=True)
 class _Iterations:
-    """Stretches of some ranks' time by steps: what they compute up to one call and from there to the next.
+    """Iterations as stretches of steps. A step is the computing of a rank up to one call and from there to the next.
 
-    ends_ns: when step 0, 1, ... ends, int64 (steps,). begins: the first step of each iteration, and the step behind
-    the last one, int64 (iterations + 1,).
+    Attributes:
+        ends_ns: End of each step, int64 ns of shape (steps,).
+        begins: First step of each iteration, and the step after the last iteration, int64 of shape (iterations + 1,).
+        of_rank_0: Only rank 0's bursts count for the shares. False: the bursts of all ranks.
     """
 
     ends_ns: np.ndarray
@@ -245,7 +261,7 @@ class _Iterations:
 
     @classmethod
     def of_time(cls, first_ns: int, last_ns: int) -> _Iterations:
-        """Make one iteration from first_ns to last_ns, of all ranks, if no loop is known."""
+        """Return a single iteration of all ranks, from first_ns to last_ns. It is used if no loop is known."""
         return cls(np.array([first_ns, last_ns]), np.array([1, 2]), of_rank_0=False)
 
     @property
@@ -253,14 +269,14 @@ class _Iterations:
         return len(self.begins) - 1
 
     def steps(self, begins_ns: np.ndarray) -> np.ndarray:
-        """Return the step that each burst belongs to."""
+        """Return the step of each burst, from the time at which the burst begins."""
         return np.searchsorted(self.ends_ns, begins_ns, side="right")
 
     def weights(self, computing_ns: np.ndarray) -> np.ndarray:
-        """Return the part of its iteration that each step is, by computing time; float64 (steps + 1,).
+        """Return the share of computing time that each step has in its iteration, float64 of shape (steps + 1,).
 
-        Where all iterations have the same steps, a step's part is its mean over them. So a turn that takes one
-        iteration from any of its calls to the same call later has a sum of exactly 1.
+        If all iterations have the same number of steps, a step's share is the mean over the iterations. So the shares
+        of a turn from any call to the same call one iteration later have a sum of exactly 1.
         """
         lengths = np.diff(self.begins)
         inside = slice(int(self.begins[0]), int(self.begins[-1]))
@@ -274,13 +290,19 @@ class _Iterations:
 
 
 def _iterations(trace: Trace) -> _Iterations | None:
-    """Find the iterations of rank 0's outermost loop; None: it has none."""
+    """Find the iterations of rank 0's outermost loop. None: rank 0 has no loop."""
     found = _loop(trace)
     return None if found is None else _Iterations(found[0].exit, found[1].astype(np.int64), of_rank_0=True)
 
 
 class _Read(NamedTuple):
-    """counted, computing_ns: of all ranks, in the turns, float64 (counters,). shares: of iterations, (counters,)."""
+    """Sums over the bursts of all ranks that lie in the turns.
+
+    Attributes:
+        counted: Counts, float64 of shape (counters,).
+        computing_ns: Computing time in which each counter was read, float64 of shape (counters,).
+        shares: Share of the iterations in which each counter was read, shape (counters,).
+    """
 
     counted: np.ndarray
     computing_ns: np.ndarray
@@ -291,10 +313,10 @@ def _read(
     trace: Trace, team: Team, names: tuple[str, ...], turns: dict[int, list[tuple[int, int, int]]],
     iterations: _Iterations,
 ) -> _Read:  # fmt: skip
-    """Read the counts in the turns of sets. Collective over the team.
+    """Sum up the counts in the turns of the sets. Collective over the team.
 
-    A burst belongs to one turn wholly, and to one step of an iteration, whatever the change of sets takes: the part of
-    a step that no set reads is shared out as the rest of it.
+    A burst belongs wholly to one turn and to one step of an iteration, however long the change of sets takes. The part
+    of a step that no set reads is distributed in proportion to the rest of the step.
     """
     steps = len(iterations.ends_ns) + 1
     counted, read_ns = np.zeros(len(names)), np.zeros(len(names))
@@ -318,14 +340,14 @@ def _read(
 
 
 def _in_turns(begins: np.ndarray, ranks: np.ndarray, turns: dict[int, list[tuple[int, int, int]]]) -> np.ndarray:
-    """Mark the bursts that begin in the turns of their rank, which follow each other without a gap."""
+    """Mark the bursts that begin in the turns of their rank. Turns follow each other without a gap."""
     first = np.array([turns[rank][0][1] for rank in range(len(turns))])
     last = np.array([turns[rank][-1][2] for rank in range(len(turns))])
     return (begins >= first[ranks]) & (begins < last[ranks])
 
 
 def totals(trace: Trace, team: Team) -> dict[str, float]:
-    """Sum up all bursts between MPI_Init and MPI_Finalize by the name of the counter. Collective over the team."""
+    """Return the total of each counter between MPI_Init and MPI_Finalize, by its name. Collective over the team."""
     begin, end = section_bounds(trace, team)
     names = tuple(counter.name for counter in trace.extra(Counters).known)
     sums = np.zeros(1 + len(names))
@@ -338,9 +360,9 @@ def totals(trace: Trace, team: Team) -> dict[str, float]:
 
 
 def _turns(trace: Trace) -> dict[int, list[tuple[int, int, int]]]:
-    """Return the turns of each rank in order: (set, begin, end).
+    """Return the turns of each rank in order: (set, begin, end). Empty if a rank has no complete plan.
 
-    The last change is the one back to the first set; the change to the first set before that begins the plan.
+    The last change to the first set ends the plan. The change to the first set before it begins the plan.
     """
     found: dict[int, list[tuple[int, int, int]]] = {}
     events = trace.events()

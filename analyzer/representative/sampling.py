@@ -1,4 +1,6 @@
-"""Sampling by intervals: k-means on a metric (MSP), the most typical interval (SSP), the most typical row (LSP).
+"""Prediction of a metric from few intervals of a run: by k-means clusters (MSP), by one interval, by consecutive ones.
+
+MSP takes one interval of each cluster, SSP the most typical interval, LSP the most typical row of intervals.
 
 Source: M. Casas, "Spectral analysis of executions" (2009), sections 5.4.1 and 5.4.2, equation 5.1.
 """
@@ -18,7 +20,11 @@ _SEED, _STARTS = 0, 3
 
 @dataclass(frozen=True)
 class SamplingErrors:
-    """Relative errors of the predicted metric with intervals of a number of steps; None: too few intervals."""
+    """Relative errors of the metric predicted by MSP, SSP and LSP. None: there are too few intervals.
+
+    Attributes:
+        steps: Number of steps in each interval.
+    """
 
     steps: int
     msp: float | None
@@ -27,15 +33,32 @@ class SamplingErrors:
 
 
 def sweep(metric: StepMetric, by: StepMetric, longest: int, clusters: int = CLUSTERS) -> list[SamplingErrors]:
-    """Return the errors for intervals of 1, 2, ... `longest` steps; `by`: values that they are clustered by.
+    """Compute the errors for intervals of 1, 2, ... `longest` steps.
 
-    Raises TracelibError without scikit-learn.
+    Args:
+        metric: The metric that is predicted.
+        by: The metric by which intervals are clustered and compared.
+        longest: Largest number of steps in an interval.
+        clusters: Number of clusters.
+
+    Raises:
+        TracelibError: scikit-learn is not installed.
     """
     return [errors_of(metric, by, steps, clusters) for steps in range(1, longest + 1)]
 
 
 def errors_of(metric: StepMetric, by: StepMetric, steps: int, clusters: int = CLUSTERS) -> SamplingErrors:
-    """Compute the errors with intervals of `steps` steps; the remainder at the end is in no interval."""
+    """Compute the errors for intervals of `steps` steps. Steps left over at the end are in no interval.
+
+    Args:
+        metric: The metric that is predicted.
+        by: The metric by which intervals are clustered and compared.
+        steps: Number of steps in each interval.
+        clusters: Number of clusters, and of consecutive intervals for LSP.
+
+    Raises:
+        TracelibError: scikit-learn is not installed.
+    """
     above, below, values = _intervals(metric, by, steps)
     whole = metric.over(slice(None))
     x = np.divide(above, below, out=np.full(len(above), whole), where=below > 0)
@@ -57,7 +80,7 @@ def errors_of(metric: StepMetric, by: StepMetric, steps: int, clusters: int = CL
 
 
 def _intervals(metric: StepMetric, by: StepMetric, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sums above and below of the metric in each interval, and its value of `by`."""
+    """Return for each interval the metric's dividend and divisor, and the value of `by`."""
     count = len(metric.above) // steps
 
     def sums(column: np.ndarray) -> np.ndarray:
@@ -68,9 +91,9 @@ def _intervals(metric: StepMetric, by: StepMetric, steps: int) -> tuple[np.ndarr
 
 
 def _multiple(values: np.ndarray, x: np.ndarray, clusters: int) -> float:
-    """Return the sum of w_i x_i (equation 5.1).
+    """Return the sum of w_i x_i over the clusters (equation 5.1).
 
-    x is of the interval nearest to each centroid, w the share of the intervals in its cluster.
+    x_i is the metric in the interval nearest to the cluster's centroid, w_i the cluster's share of the intervals.
     """
     clusters = min(clusters, len(np.unique(values)))
     found = import_sklearn().cluster.KMeans(clusters, n_init=_STARTS, random_state=_SEED).fit(values[:, None])

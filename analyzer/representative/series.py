@@ -1,4 +1,4 @@
-"""Counters sampled at even steps of instructions or time, from a CSV, an .npz or a run."""
+"""Counters sampled at even steps of instructions or time, from a CSV file, an .npz file or a run."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from analyzer.errors import TracelibError
 from analyzer.trace import Counters, Trace
 
 TIME = "computing_ns"
-"""Column of a run's series beside its counters: time that its threads computed in the step."""
+"""Column of a run's series beside its counters: time in ns that all threads computed in the step."""
 _FEWEST = 4
 
 
 @dataclass(frozen=True)
 class StepSeries:
-    """columns: by name what was counted in each step, float64 of shape (steps,) each.
+    """Counts in equal steps of a run.
 
-    step: length of a step; unit: of it, "ns" or "" (a sample).
+    Attributes:
+        columns: Counts in each step by the counter's name, each float64 of shape (steps,).
+        step: Length of a step in `unit`.
+        unit: Unit of the length, "ns", or "" for one sample.
     """
 
     name: str
@@ -36,26 +39,35 @@ class StepSeries:
 
 @dataclass(frozen=True)
 class StepMetric:
-    """A column, or the quotient of two: cycles/instructions."""
+    """A metric of each step: a column, or the quotient of two columns such as cycles/instructions.
+
+    Attributes:
+        above: Dividend in each step, shape (steps,).
+        below: Divisor in each step, shape (steps,).
+    """
 
     text: str
     above: np.ndarray
-    below: np.ndarray  # ones for a column alone
+    below: np.ndarray  # ones for a metric without a divisor
 
     def values(self) -> np.ndarray:
-        """Return the value of each step; if the divisor is 0 the value of all."""
+        """Return the metric in each step, shape (steps,). Where the divisor is 0, the value of the whole series."""
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self.above / self.below
         return np.where(self.below > 0, found, self.over(slice(None)))
 
     def over(self, part: slice) -> float:
-        """Return the value of a part: the quotient of its sums (of a column alone its mean)."""
+        """Return the metric of a part of the series: sum of dividends / sum of divisors. 0 if the divisor is 0."""
         below = float(self.below[part].sum())
         return float(self.above[part].sum()) / below if below else 0.0
 
 
 def metric_of(series: StepSeries, text: str) -> StepMetric:
-    """Parse a metric. Raises TracelibError if the series has no such column."""
+    """Parse a metric: the name of a column, or two names with / between them.
+
+    Raises:
+        TracelibError: The series has no such column, or the text has more than one /.
+    """
     names = text.split("/")
     for name in names:
         if name not in series.columns:
@@ -67,7 +79,7 @@ def metric_of(series: StepSeries, text: str) -> StepMetric:
 
 
 def default_metric(series: StepSeries) -> str:
-    """Return cycles per instruction if both are there (the thesis' CPI), else the first column."""
+    """Return cycles per instruction (the thesis's CPI) if the series has both columns, else its first column."""
     lower = {name.lower(): name for name in series.columns}
     for cycles, instructions in (("cycles", "instructions"), ("papi_tot_cyc", "papi_tot_ins"),
                                  ("perf::cycles", "perf::instructions")):  # fmt: skip
@@ -77,9 +89,12 @@ def default_metric(series: StepSeries) -> str:
 
 
 def read_series(path: Path) -> StepSeries:
-    """Read a CSV with a head line, a row for each step; or an .npz with an array for each column.
+    """Read a series from a CSV file or an .npz file.
 
-    Raises TracelibError.
+    A CSV has names in its first line and a line for each step. An .npz has an array for each column.
+
+    Raises:
+        TracelibError: The file is missing or not valid, or has fewer than `_FEWEST` (4) steps.
     """
     try:
         columns = _npz(path) if path.suffix == ".npz" else _csv(path)
@@ -116,10 +131,19 @@ def _npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def series_of_run(trace: Trace, begin_ns: int, end_ns: int, steps: int) -> StepSeries:
-    """Sum up counts of all threads in equal steps of [begin_ns, end_ns).
+    """Sum up the counts of all threads in equal steps of the time [begin_ns, end_ns).
 
-    A burst's count is spread evenly over its time. Bursts whose counter was not read count 0. Each process reads all
-    bursts: sums of parts would depend on how many processes share the work.
+    A burst's count is spread evenly over its time. Bursts whose counter was not read count 0. Each process of a team
+    reads all bursts, because sums of parts would depend on the number of processes.
+
+    Args:
+        trace: The run.
+        begin_ns: Begin of the first step.
+        end_ns: End of the last step.
+        steps: Number of steps.
+
+    Returns:
+        A series with a column for computing time (`TIME`) and for each counter.
     """
     counters = tuple(counter.name for counter in trace.extra(Counters).known) or labelled_counters(trace)
     edges = np.linspace(begin_ns, end_ns, steps + 1)
@@ -134,7 +158,10 @@ def series_of_run(trace: Trace, begin_ns: int, end_ns: int, steps: int) -> StepS
 
 
 def _until(begin: np.ndarray, end: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Sum up each value over bursts up to each edge, shape (values, edges): each grows evenly from begin to end."""
+    """Return the sum of each value up to each edge, shape (values, edges).
+
+    The values of a burst are spread evenly from its begin to its end.
+    """
     found = np.zeros((values.shape[1], len(edges)))
     rate = values / (end - begin)[:, None]
     for times, sign in ((begin, 1.0), (end, -1.0)):

@@ -1,4 +1,4 @@
-"""The minimal representative subset: one period of a metric, where it lies, and how well it stands for the whole.
+"""The smallest representative part of a run: one period of a metric, its place, and how well it represents the run.
 
 Source: M. Casas, "Spectral analysis of executions" (2009), sections 3.6.2, 5.3 and 5.3.1.2, equation 3.4.
 """
@@ -16,24 +16,28 @@ from analyzer.structure.period import Period, period_of
 from analyzer.structure.signals import RunSignal
 
 SHARES = tuple(range(20, 201, 20))
-"""Lengths that are compared with the period, in % of it (section 5.3.1.2)."""
+"""Lengths that are compared with the representative part, in % of its length (section 5.3.1.2)."""
 _LEVELS = 4
 _SHORTEST = 2
 _MOST = 0.5
 _FEWEST = 2
-"""Iterations that a run has at least, where one of them stands for it."""
+"""Least number of iterations in a run for which one iteration may represent the run."""
 
 
 @dataclass(frozen=True)
 class RepresentativeSteps:
-    """Steps [start, start + length) and the levels that led there: the length of each, the outermost first."""
+    """The representative part: the steps [start, start + length).
+
+    Attributes:
+        levels: Lengths of nested periods in steps, from the outermost one to the chosen one.
+    """
 
     start: int
     length: int
-    period: Period  # of the outermost level
+    period: Period  # period of the outermost level
     levels: tuple[int, ...]
-    initialisation: int  # steps before the periods begin
-    by_calls: bool = False  # the values have no period: it is that of the calls
+    initialisation: int  # number of steps before the periods begin
+    by_calls: bool = False  # the values have no period; the part is an iteration from the calls
 
     @property
     def part(self) -> slice:
@@ -41,10 +45,16 @@ class RepresentativeSteps:
 
 
 def representative(values: np.ndarray) -> RepresentativeSteps | None:
-    """Return the shortest period of the values (steps,): of their steady stretch, then of one period while there is
-    one.
+    """Find the shortest period of a metric, as the representative part of a run.
 
-    None: they have no period.
+    The first period is searched in the steady stretch of the values. Then shorter periods are searched within one
+    period.
+
+    Args:
+        values: The metric in each step, shape (steps,).
+
+    Returns:
+        The representative part. None: the values have no period.
     """
     first, last = _steady(values)
     found = period_of(values[first:last])
@@ -64,15 +74,15 @@ def representative(values: np.ndarray) -> RepresentativeSteps | None:
 
 
 def typical_iteration(edges: np.ndarray, steps: int) -> RepresentativeSteps | None:
-    """Return one iteration as the calls of a run show them, if the values have no period of their own.
+    """Choose a typical iteration of the run's calls, for values that have no period of their own.
 
     Args:
-        edges: Where each iteration begins, and the last one ends, in steps; float64 (iterations + 1,).
+        edges: Begin of each iteration and end of the last one, in steps; float64 of shape (iterations + 1,).
         steps: Number of steps of the series.
 
     Returns:
-        The iteration whose length is nearest to the median, but not the first one. None: there are fewer than two, or
-        they are shorter than a step.
+        The iteration with the length nearest to the median, but not the first iteration. None: there are fewer than two
+        iterations, or the iteration is shorter than a step.
     """
     lasting = np.diff(edges)
     if len(lasting) < _FEWEST:
@@ -87,9 +97,10 @@ def typical_iteration(edges: np.ndarray, steps: int) -> RepresentativeSteps | No
 
 
 def _steady(values: np.ndarray) -> tuple[int, int]:
-    """Return first and behind the last step of the longest stretch in which each period is like the next one.
+    """Return [begin, end) of the longest stretch of steps in which each period resembles the next one.
 
-    Steps before it are the initialisation (section 5.3.1.3). All steps, if it is not most of them.
+    Steps before it are the initialisation (section 5.3.1.3). If the stretch has less than half of the steps (`_MOST`),
+    it is all steps.
     """
     stretches = [one.signal for one in periodic_stretches(RunSignal("", 0, 1, values))]
     longest = max(stretches, key=lambda one: len(one.values), default=None)
@@ -99,7 +110,11 @@ def _steady(values: np.ndarray) -> tuple[int, int]:
 
 
 def _best(values: np.ndarray, period: float) -> tuple[int, int]:
-    """Find the period that correlates best with a sine of this length (equation 3.4), wholly inside the values."""
+    """Find the period that correlates best with a sine of this length (equation 3.4), within the values.
+
+    Returns:
+        First step, and number of steps.
+    """
     length = max(round(period), 1)
     sine = np.sin(2 * np.pi * np.arange(length) / period)
     size = next_fast_len(len(values) + length, real=True)
@@ -109,7 +124,7 @@ def _best(values: np.ndarray, period: float) -> tuple[int, int]:
 
 
 def error(metric: StepMetric, part: slice) -> float:
-    """Return |X_rep - X_global| / X_global."""
+    """Return the relative error |X_rep - X_global| / X_global of a metric in a part of the series."""
     whole = metric.over(slice(None))
     found = abs(metric.over(part) - whole)
     return found / whole if whole else found
@@ -117,8 +132,13 @@ def error(metric: StepMetric, part: slice) -> float:
 
 @dataclass(frozen=True)
 class SubsetLength:
-    """A segment that begins where the representative one does: its length in % of that, and the error of each metric;
-    errors are None where it does not fit into the series."""
+    """A part that begins where the representative part begins, but has another length.
+
+    Attributes:
+        share: Length in % of the representative part's length.
+        steps: Length in steps.
+        errors: Relative error of each metric. None: the part does not fit into the series.
+    """
 
     share: int
     steps: int
@@ -126,14 +146,23 @@ class SubsetLength:
 
     @property
     def sum(self) -> float:
-        """Sum of the errors, by which lengths are ranked (section 5.3.1.2)."""
+        """Sum of the errors of all metrics, by which lengths are ranked (section 5.3.1.2); infinite if one is None."""
         return float("inf") if None in self.errors else sum(e for e in self.errors if e is not None)
 
 
 def lengths(
     subset: RepresentativeSteps, metrics: tuple[StepMetric, ...], shares: tuple[int, ...] = SHARES
 ) -> list[SubsetLength]:
-    """Return all lengths, in order."""
+    """Compute the errors of parts of other lengths that begin where the representative part begins.
+
+    Args:
+        subset: The representative part.
+        metrics: Metrics whose errors are computed.
+        shares: Lengths in % of the representative part's length.
+
+    Returns:
+        The lengths, in the order of `shares`.
+    """
     found = []
     for share in shares:
         steps = max(round(subset.length * share / 100), 1)

@@ -1,1 +1,1 @@
-"""Dependence of a run's time on the machine: replays of one program on many machines."""
+"""How a run's time depends on the machine, from replays of one program on many machines."""

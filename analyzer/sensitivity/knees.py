@@ -1,4 +1,4 @@
-"""Values of a sweep at which the time begins to depend on the parameter."""
+"""Values of a parameter sweep at which the run's time begins to depend on the parameter."""
 
 from __future__ import annotations
 
@@ -8,23 +8,31 @@ from collections.abc import Sequence
 import numpy as np
 
 THRESHOLD = 0.05
-"""Beyond the knee the run is longer than at the better end of the sweep by more than this share."""
+"""Share by which a run beyond the knee is longer than at the better end of the sweep."""
 _ROUNDING = 1e-9
 
 
 def best_is_low(times: Sequence[float]) -> bool:
-    """Check whether the better end of a sweep is the one with low values."""
+    """Return True if low values are the better end of a sweep: the first time is not longer than the last."""
     return times[0] <= times[-1]
 
 
 def knee(
     values: Sequence[float], times: Sequence[float], threshold: float = THRESHOLD, *, whole: bool = False
 ) -> float | None:
-    """Return the value beyond which the run is longer by `threshold` than at the better end of the sweep.
+    """Return the value from which the run is longer by `threshold` than at the better end of the sweep.
 
-    Values rise; between two of them the time is taken as linear in the value's logarithm. whole: the next whole number
-    on the better side. None where no value makes the run as long. Source: "Dimemas specification", section 3.3 (thesis
-    sections 7.2 and 7.3).
+    Between two values, the time is taken as linear in the logarithm of the value. Source: "Dimemas specification",
+    section 3.3 (thesis sections 7.2 and 7.3).
+
+    Args:
+        values: Values of the parameter, ascending, shape (values,).
+        times: Time of the run for each value, in any unit.
+        threshold: Share by which the run is longer.
+        whole: Round to the next whole number on the better side.
+
+    Returns:
+        The value. None: no value of the sweep makes the run that much longer.
     """
     from_best = 1 if best_is_low(times) else -1
     x, t = np.log(values)[::from_best], np.asarray(times, float)[::from_best]
@@ -40,9 +48,17 @@ def knee(
 
 
 def bend(values: Sequence[float], times: Sequence[float], threshold: float = THRESHOLD) -> float | None:
-    """Return the value of the sweep where the curve of time over log(value) bends most: farthest from the line that
-    joins its ends, both axes scaled to 0..1. None where the ends differ by less than `threshold`, or the curve is that
-    line.
+    """Return the value of the sweep at which the curve of time over log(value) bends most.
+
+    That value is farthest from the line between the curve's ends, with both axes scaled to 0..1.
+
+    Args:
+        values: Values of the parameter, ascending, shape (values,).
+        times: Time of the run for each value, in any unit.
+        threshold: Share by which the times at both ends must differ.
+
+    Returns:
+        The value. None: there are fewer than three values, the ends differ too little, or the curve is the line.
 
     Source: Satopaa et al., "Finding a Kneedle in a Haystack" (2011).
     """

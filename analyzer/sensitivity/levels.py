@@ -1,5 +1,4 @@
-"""Values of a machine's parameters, and of computation in regions, to be tried: two levels of a factor, many of a
-sweep."""
+"""Values of machine parameters, and of regions' computation, for replays: two levels of a factor, many of a sweep."""
 
 from __future__ import annotations
 
@@ -20,20 +19,34 @@ _MOST_NAMES = 8
 
 
 def named(name: str) -> MachineParameter:
-    """Return the parameter of the machine, or of the region of a "region:NAME": 1 is as traced. Raises
-    TracelibError."""
+    """Return the parameter of a name such as "latency" or "region:NAME".
+
+    The value of a region's parameter multiplies the region's computation: 1 is as traced.
+
+    Raises:
+        TracelibError: There is no such parameter.
+    """
     if not name.startswith(PREFIX):
         return parameter(name)
     return MachineParameter(name, "", "", lambda _: 1.0, lambda machine, _: machine, positive=True)
 
 
 def region_of(of: MachineParameter) -> str | None:
-    """Return the region that it is of; None: of the machine."""
+    """Return the name of the region that a parameter scales. None: the parameter belongs to the machine."""
     return of.name.removeprefix(PREFIX) if of.name.startswith(PREFIX) else None
 
 
 def check_regions(wanted: Iterable[MachineParameter], names: tuple[str, ...], path: str) -> bool:
-    """Check whether regions are wanted. Raises TracelibError for regions that the trace does not have."""
+    """Return True if a parameter scales a region, after checking that the trace has these regions.
+
+    Args:
+        wanted: Parameters that are varied.
+        names: Names of the trace's regions.
+        path: Name of the trace, for errors.
+
+    Raises:
+        TracelibError: The trace does not have a region.
+    """
     regions = [region for of in wanted if (region := region_of(of)) is not None]
     for region in regions:
         if region not in names:
@@ -44,24 +57,29 @@ def check_regions(wanted: Iterable[MachineParameter], names: tuple[str, ...], pa
 
 
 def scales(values: dict[MachineParameter, float], blocks: BlockProgram) -> dict[int, float]:
-    """Return the factors of regions, by their part of the program."""
+    """Return the factor for each region's computation, by the region's part number in the program.
+
+    Args:
+        values: Value of each varied parameter.
+        blocks: The program, divided into regions.
+    """
     return {blocks.part(region): v for of, v in values.items() if (region := region_of(of)) is not None}
 
 
 DEFAULT_NAMES = ("latency", "bandwidth", "buses", "speed")
 WITHIN = 0.1
-"""Distance of the levels from the machine's value, as a share of it (thesis section 3.7.2)."""
+"""Default distance of a factor's levels from the machine's value, as a share of it (thesis section 3.7.2)."""
 STEPS = 13
-"""Values of a sweep, unless told otherwise."""
+"""Default number of values in a sweep."""
 AROUND = 32.0
-"""A sweep without a range goes from the machine's value divided by this to its value times this."""
+"""Ratio that gives a sweep its default range: from the machine's value / `AROUND` to the value * `AROUND`."""
 
 _Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
 class TwoLevelFactor:
-    """A parameter at two levels."""
+    """A parameter of the machine at two levels, for a factorial design."""
 
     parameter: MachineParameter
     low: float
@@ -70,16 +88,24 @@ class TwoLevelFactor:
 
 @dataclass(frozen=True)
 class ParameterSweep:
-    """A parameter at many values, in rising order."""
+    """A parameter of the machine at many values, ascending."""
 
     parameter: MachineParameter
     values: tuple[float, ...]
 
 
 def factor_of(text: str, machine: Machine, within: float = WITHIN) -> TwoLevelFactor:
-    """Parse a factor from "latency=1us..5us", "latency=20%" (of the machine's value) or "latency".
+    """Parse a factor such as "latency=1us..5us", "latency=20%" (of the machine's value) or "latency".
 
-    "region:NAME=0.9..1.1" is how many times as long a region's computation lasts. Raises TracelibError.
+    "region:NAME=0.9..1.1" multiplies the computation in a region.
+
+    Args:
+        text: The factor.
+        machine: Machine whose value lies between the levels if `text` has none.
+        within: Distance of the levels from the machine's value, as a share, for a factor without levels.
+
+    Raises:
+        TracelibError: The text is not valid, or the machine's value is 0, infinite or not set and no range is given.
     """
     found, levels = _named(text)
     if ".." in levels:
@@ -90,12 +116,22 @@ def factor_of(text: str, machine: Machine, within: float = WITHIN) -> TwoLevelFa
 
 
 def default_factors(machine: Machine, within: float = WITHIN) -> tuple[list[TwoLevelFactor], list[str]]:
-    """Return the factors of `DEFAULT_NAMES` for which the machine has a value, and why the others are left out."""
+    """Return the factors of `DEFAULT_NAMES` for which the machine has a value, and why the others are left out.
+
+    Args:
+        machine: The machine.
+        within: Distance of the levels from the machine's value, as a share.
+    """
     return _known_ones(lambda name: _around(parameter(name), machine, within))
 
 
 def default_sweeps(machine: Machine, ranks: int) -> tuple[list[ParameterSweep], list[str]]:
-    """Choose sweeps for a machine as `default_factors` chooses factors."""
+    """Return the sweeps of `DEFAULT_NAMES` for which the machine has a value, and why the others are left out.
+
+    Args:
+        machine: The machine.
+        ranks: Number of ranks, for sweeps of a number that is unlimited on the machine.
+    """
     return _known_ones(lambda name: sweep_of(name, machine, ranks))
 
 
@@ -110,9 +146,18 @@ def _known_ones(make: Callable[[str], _Made]) -> tuple[list[_Made], list[str]]:
 
 
 def sweep_of(text: str, machine: Machine, ranks: int) -> ParameterSweep:
-    """Parse a sweep from "latency=1us..1ms:13", "latency=1us..1ms" or "latency"; steps are equal ratios.
+    """Parse a sweep such as "latency=1us..1ms:13" (with the number of values), "latency=1us..1ms" or "latency".
 
-    Of a number that the machine has infinitely many of: from 1 to one for each rank. Raises TracelibError.
+    Each value is the same multiple of the value before. A sweep of a number that is unlimited on the machine, such as
+    buses, goes from 1 to the number of ranks.
+
+    Args:
+        text: The sweep.
+        machine: Machine whose value is in the middle of a sweep without a range.
+        ranks: Number of ranks.
+
+    Raises:
+        TracelibError: The text is not valid, or the machine has no value to start from.
     """
     found, values = _named(text)
     values, colon, steps = values.partition(":")
@@ -123,7 +168,10 @@ def sweep_of(text: str, machine: Machine, ranks: int) -> ParameterSweep:
 
 
 def spaced(low: float, high: float, steps: int, *, whole: bool) -> tuple[float, ...]:
-    """Return values from low to high, each the same multiple of the one before; whole ones if only those make sense."""
+    """Return `steps` values from low to high, each the same multiple of the value before.
+
+    With `whole`, values are rounded to whole numbers, and equal ones are dropped.
+    """
     values = np.geomspace(low, high, steps)
     values[[0, -1]] = low, high
     if whole:
@@ -132,7 +180,7 @@ def spaced(low: float, high: float, steps: int, *, whole: bool) -> tuple[float, 
 
 
 def _named(text: str) -> tuple[MachineParameter, str]:
-    """Return the name of what is varied, and the text after the "=", unless the "=" is part of a region's name."""
+    """Return the parameter before the "=", and the text after it. A region's name may contain "="."""
     name, equals, values = text.rpartition("=")
     if not equals or (name.startswith(PREFIX) and ".." not in values and "%" not in values):
         name, values = text, ""
@@ -186,7 +234,11 @@ def _wide_range(of: MachineParameter, machine: Machine, ranks: int) -> tuple[flo
 
 
 def check_number(factors: Sequence[TwoLevelFactor], most: int) -> None:
-    """Raise TracelibError if there would be too many combinations, or a factor is named twice."""
+    """Check that there are at most `most` factors, and none is named twice.
+
+    Raises:
+        TracelibError: There are too many factors, or one is named twice.
+    """
     names = [factor.parameter.name for factor in factors]
     if len(set(names)) < len(names):
         raise TracelibError("a factor is named twice", "name each once")

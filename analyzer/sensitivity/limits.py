@@ -1,4 +1,4 @@
-"""Limits of a run on a machine: replays with none of the network's costs, with each, and with all.
+"""Limits of a run on a machine: replays with none of the network's costs, with each of them, and with all.
 
 Source: "Dimemas specification", section 3 and Table 11 (thesis chapter 7).
 """
@@ -24,10 +24,17 @@ from tracelib.schema.procedures import is_of_files
 def only(
     machine: Machine, *, latency: bool = False, bandwidth: bool = False, contention: bool = False, cpus: int = 0
 ) -> Machine:
-    """Return the machine with the latency, the bandwidth, the buses and links of its network, or with none of these.
+    """Return a copy of the machine whose network has only some of its costs.
 
-    Latency is what the smallest message costs, bandwidth what others cost more; between nodes, within them, and
-    between networks. cpus: of each node; 0: as many as it has.
+    Latency is the cost of the smallest message, bandwidth the further cost of larger messages. Both are kept or removed
+    between nodes, within nodes and between networks.
+
+    Args:
+        machine: The machine.
+        latency: Keep latencies.
+        bandwidth: Keep bandwidths; otherwise they are infinite.
+        contention: Keep numbers of buses and links; otherwise they are unlimited.
+        cpus: Number of CPUs of each node. 0: as many as the node has.
     """
 
     def node(of: Node) -> Node:
@@ -55,7 +62,7 @@ def only(
 
 
 def _pieces(pieces: tuple[CostPiece, ...], latency: bool, bandwidth: bool) -> tuple[CostPiece, ...]:
-    """Keep the costs of the smallest measured message, the extra costs of larger ones, both or none."""
+    """Return measured costs with the cost of the smallest message, the further costs of larger ones, both, or none."""
     if not pieces or (latency and bandwidth):
         return pieces
     first = pieces[0]
@@ -67,41 +74,53 @@ def _pieces(pieces: tuple[CostPiece, ...], latency: bool, bandwidth: bool) -> tu
 
 
 def pinned(machine: Machine, ranks: int) -> Machine:
-    """Return the machine with each rank named the node that it is on, so that it stays there whatever else changes."""
+    """Return a copy of the machine with a fixed node for each rank, so that other changes do not move ranks."""
     return replace(machine, mapping=tuple(with_counts(machine, ranks).place(ranks)), mappings=())
 
 
 COMPUTATION = "computation"
-"""Name of the part of the time that is not a loss."""
+"""Name of the mean computing time among the parts of a run's time. It is the only part that is no loss."""
 
 IDEAL, LATENCY, BANDWIDTH, FREE, WHOLE = (
     "ideal", "latency", "bandwidth", "latency and bandwidth", "with contention"
 )  # fmt: skip
-"""Networks, in order: no costs, one of the two costs, both, and both with contention for buses and links."""
+"""Networks of the replays: without costs, with latency, with bandwidth, with both, and also with contention."""
 
 
 @dataclass(frozen=True)
 class NetworkScenario:
-    """The run on one network (a row of Table 11). Of all ranks' time, `utilisation` is what they compute."""
+    """The run on one network (a row of Table 11).
+
+    Attributes:
+        end_ns: Time of the run.
+        utilisation: Share of all ranks' time in which they compute.
+    """
 
     network: str
     end_ns: int
     utilisation: float
 
     def slowdown(self, ideal: NetworkScenario) -> float | None:
-        """Return the ratio of this time to the ideal one, above 1 when slower. F19 has the inverse."""
+        """Return this run's time / the time on the ideal network. None: the ideal time is 0. F19 is the inverse."""
         return self.end_ns / ideal.end_ns if ideal.end_ns else None
 
     def speedup(self, few: NetworkScenario) -> float | None:
-        """Return F19: time with few ranks / with as many as here, on the same network."""
+        """Return the speedup F19 over a run with fewer ranks on the same network: its time / this run's time.
+
+        None: this run takes no time.
+        """
         return few.end_ns / self.end_ns if self.end_ns else None
 
 
 @dataclass(frozen=True)
 class TimeLoss:
-    """A part of the time on the whole machine beside the mean computation; with that, all of them sum to it.
+    """A loss: time on the machine that is not mean computation.
 
-    gain_ns: how much shorter the run is when only this is taken away; None where that was not tried.
+    All losses and the mean computation sum to the run's time.
+
+    Attributes:
+        ns: Length of the loss in ns. It may be negative.
+        gain_ns: Time that the run gets shorter if only the cause of this loss is removed. None: not replayed.
     """
 
     name: str
@@ -111,10 +130,10 @@ class TimeLoss:
 
 @dataclass(frozen=True)
 class LatencyCost:
-    """Time that latency adds to the ideal time, ns.
+    """Time in ns that latency adds to the run on the ideal network.
 
-    Direct: time on CPUs or in collectives (mean over the ranks). Induced: by blocking; negative where the latency fell
-    into times when ranks waited anyway.
+    The direct part is time on CPUs or in collectives, mean over the ranks. The induced part is blocking. It is negative
+    if latency fell into times at which ranks waited anyway.
     """
 
     extra_ns: int
@@ -122,27 +141,27 @@ class LatencyCost:
 
     @property
     def induced_ns(self) -> float:
-        """extra - direct (section 3.2)."""
+        """Time that latency adds by blocking: extra - direct (section 3.2)."""
         return self.extra_ns - self.direct_ns
 
 
 @dataclass(frozen=True)
 class ReplayLimits(InNotebook):
-    """Times of the replays, ns."""
+    """Times of the run on the ideal network, on the machine, and on networks in between; losses between them."""
 
     ranks: int
-    scenarios: tuple[NetworkScenario, ...]  # in the order of the names above
-    computing_ns: float  # mean of the ranks
+    scenarios: tuple[NetworkScenario, ...]  # in the order IDEAL, LATENCY, BANDWIDTH, FREE, WHOLE
+    computing_ns: float  # computing time, mean over the ranks
     longest: int  # the rank that computes longest
     losses: tuple[TimeLoss, ...]
     latency: LatencyCost
-    messages: int
-    most_waiting: int  # messages that waited for buses and links at once, on the whole machine
-    mean_waiting: float  # how many did on average over the run
+    messages: int  # number of messages
+    most_waiting: int  # most messages that waited for buses and links at the same time (WHOLE)
+    mean_waiting: float  # mean of that number over the run
 
     @property
     def whole(self) -> NetworkScenario:
-        """The replay on the machine as it is."""
+        """The replay on the machine with all costs."""
         return self.scenarios[-1]
 
     @property
@@ -152,21 +171,27 @@ class ReplayLimits(InNotebook):
 
     @property
     def parts(self) -> tuple[TimeLoss, ...]:
-        """The mean computation and all losses, the largest first; they sum to the time on the whole machine."""
+        """The mean computation and all losses, largest first. They sum to the time on the whole machine."""
         computation = TimeLoss(COMPUTATION, self.whole.end_ns - sum(loss.ns for loss in self.losses))
         return tuple(sorted((computation, *self.losses), key=lambda part: -part.ns))
 
     @property
     def limit(self) -> TimeLoss | None:
-        """The largest part; None where the run takes no time."""
+        """The largest part of the run's time. None: the run takes no time."""
         return self.parts[0] if self.whole.end_ns else None
 
 
 def limits(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> ReplayLimits:
-    """Replay the program on the machine's network, on parts of it, and on an ideal one.
+    """Replay a program on the machine, with parts of the network's costs, and on an ideal network.
 
-    Ranks, CPUs, models of collectives, files and the eager limit are not changed. A run with files is also replayed
-    with files that take no time.
+    Ranks, CPUs, models of collectives, files and the eager limit stay as they are. A run that uses files is also
+    replayed with files that take no time.
+
+    Args:
+        program: The program.
+        machine: The machine.
+        team: Processes that share the replays.
+        jobs: Number of replays at the same time. None: as many as the CPUs allow.
 
     Raises:
         TracelibError: The program cannot be replayed on the machine.
@@ -214,9 +239,9 @@ def limits(program: Program, machine: Machine, team: Team, jobs: int | None = No
 
 
 def _computing(program: Program, machine: Machine, found: ReplayPrediction) -> list[float]:
-    """Return how long each rank computes: its busiest stream.
+    """Return the computing time in ns of each rank's busiest stream.
 
-    Blocks of several threads count for their duration, not for the sum over their threads.
+    A block of several threads counts with its duration, not with the sum over the threads.
     """
     ns = found.usage["computing"].astype(float)
     if program.most_virtual_threads() > 1:
@@ -230,7 +255,7 @@ def _computing(program: Program, machine: Machine, found: ReplayPrediction) -> l
 
 
 def _shared(program: Program, stream: int) -> float:
-    """Return the ns that a stream saves at speed 1 because several threads share blocks."""
+    """Return the time in ns at speed 1 that a stream saves because several threads share its blocks."""
     saved = 0.0
     for ops in pieces(program, stream):
         ops = ops[(ops["kind"] == OperationKind.PARALLEL) & (ops["other"] > 1)]
@@ -244,7 +269,7 @@ def _on_latency(found: ReplayPrediction, program: Program) -> float:
 
 
 def speedups(runs: Sequence[ReplayLimits]) -> list[list[float | None]]:
-    """Compute the speedups of each run and network, relative to the first run."""
+    """Return F19, the speedup over the first run, for each run and network. Shape: list of runs of list of networks."""
     return [
         [scenario.speedup(few) for few, scenario in zip(runs[0].scenarios, run.scenarios, strict=True)] for run in runs
     ]

@@ -1,4 +1,4 @@
-"""Sensitivity of a run to the machine: a factorial design around it, and sweeps of single parameters."""
+"""Sensitivity of a run to the machine: a factorial design around the machine, and sweeps of single parameters."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from analyzer.what_if.blocks import BlockProgram
 
 @dataclass(frozen=True)
 class FactorialTerm:
-    """A factor, or an interaction of several.
+    """The effect of a factor, or of an interaction of several factors, on the run's time.
 
-    coefficient: q, in units of y: half of what going from low to high adds (of an interaction: what the product does).
-    influence: share of the variation, SS / SST with SS = 2^k q^2; None where nothing varies at all.
+    Attributes:
+        factors: Numbers of the factors, ascending.
+        coefficient: q in ns: half of the change from the low to the high level; for an interaction, of the product of
+            levels.
+        influence: Share of the variation, SS / SST with SS = 2^k q^2. None: nothing varies.
     """
 
     factors: tuple[int, ...]
@@ -31,25 +34,25 @@ class FactorialTerm:
 
 @dataclass(frozen=True)
 class FactorialTerms:
-    """The terms of a design: single factors first, then pairs, ..., each in order of the factors."""
+    """The terms of a factorial design: single factors first, then pairs, and so on."""
 
-    mean: float  # q0
+    mean: float  # q0, the mean over all corners
     terms: tuple[FactorialTerm, ...]
 
     def main(self, factor: int) -> FactorialTerm:
-        """Return the term of a factor alone."""
+        """Return the term of a single factor."""
         return self.terms[factor]
 
 
 def levels(corner: int, factors: int) -> tuple[bool, ...]:
-    """Mark the factors that are high at a corner: factor j is where bit j of the corner's number is set."""
+    """Return for each factor whether it is high at a corner: bit j of the corner's number is set for factor j."""
     return tuple(bool(corner >> j & 1) for j in range(factors))
 
 
 def factorial(results: Sequence[int]) -> FactorialTerms:
-    """Return the terms, from the results at all 2^k corners in order of their numbers.
+    """Compute the terms from the results at all 2^k corners, in the order of the corners' numbers.
 
-    Sums are of integers, so what does not interact has exactly 0.
+    Sums are of integers, so that factors that do not interact have exactly 0.
     """
     corners = len(results)
     contrasts = _contrasts([int(y) for y in results])
@@ -63,8 +66,10 @@ def factorial(results: Sequence[int]) -> FactorialTerms:
 
 
 def _contrasts(values: list[int]) -> list[int]:
-    """Sum of sign times value for each column of the table of signs, by Yates's algorithm; column s is the product of
-    the factors whose bits are set in s."""
+    """Return the sum of sign * value for each column of the table of signs, by Yates's algorithm.
+
+    Column s is the product of the factors whose bits are set in s.
+    """
     half = 1
     while half < len(values):
         for low in range(len(values)):
@@ -81,7 +86,11 @@ def _members(subset: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class FactorialDesign:
-    """A factorial design: the end of the run (ns) at each corner, and what follows."""
+    """A factorial design with its results.
+
+    Attributes:
+        ends_ns: Time of the run at each corner, by the corner's number, see `levels`.
+    """
 
     factors: tuple[TwoLevelFactor, ...]
     ends_ns: tuple[int, ...]  # by number of the corner, see factorial.levels
@@ -90,17 +99,21 @@ class FactorialDesign:
 
 @dataclass(frozen=True)
 class SweepEnds:
-    """The end of the run (ns) for each value of a sweep."""
+    """A parameter sweep with its results.
+
+    Attributes:
+        ends_ns: Time of the run for each value of the sweep.
+    """
 
     sweep: ParameterSweep
     ends_ns: tuple[int, ...]
-    knee: float | None  # longer than at the better end by a share
-    bend: float | None  # where the curve bends most
+    knee: float | None  # value from which the run is 5 % longer than at the better end; None: no such value
+    bend: float | None  # value at which the curve bends most; None: no such value
 
 
 @dataclass(frozen=True)
 class Sensitivity(InNotebook):
-    """Results of the design and the sweeps; `end_ns` on the machine as it is."""
+    """Results of the factorial design and of the sweeps. `end_ns` is the run's time on the unchanged machine."""
 
     machine: Machine
     end_ns: int
@@ -116,10 +129,18 @@ def sensitivity(
     team: Team,
     jobs: int | None = None,
 ) -> Sensitivity:
-    """Replay the program on the machine, at all corners of the factors, and for all values of the sweeps.
+    """Replay a program on the machine, at all corners of a factorial design, and for all values of the sweeps.
 
-    All else stays as it is. Where regions are varied, the program is divided into them. Raises TracelibError where a
-    value makes no sense.
+    Args:
+        program: The program. If regions are varied, a program that is divided into them.
+        machine: The machine. Parameters that are not varied stay as they are.
+        factors: Factors of the design; 2^factors replays. Empty: no design.
+        sweeps: Sweeps of single parameters.
+        team: Processes that share the replays.
+        jobs: Number of replays at the same time. None: as many as the CPUs allow.
+
+    Raises:
+        TracelibError: The machine cannot have one of the values.
     """
     corners = 2 ** len(factors) if factors else 0
     cases = [_case(program, machine, {})]

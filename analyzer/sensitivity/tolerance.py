@@ -1,7 +1,7 @@
-"""Worst network that a run tolerates: latency, bandwidth and buses at which it becomes 5 % longer.
+"""The worst network that a run tolerates: latency, bandwidth and buses with which the run becomes 5 % longer.
 
-Latency and bandwidth are varied alone on an otherwise ideal network (sections 7.2 and 7.3 of the thesis), buses with
-the machine's latency and bandwidth (section 7.4).
+Latency and bandwidth are varied alone on an otherwise ideal network (sections 7.2 and 7.3 of the thesis). Buses are
+varied with the machine's latency and bandwidth (section 7.4).
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.limits import only, pinned
 
 PRECISION = 1.03
-"""Bounds are searched until they are known to this factor."""
+"""Ratio of upper to lower bound at which a search ends."""
 _MOST_AHEAD = 3
-"""Steps of a search that are tried at once: seven replays for it, of which three are needed."""
+"""Number of steps of a search that are tried at once. Three steps take seven replays, of which three are used."""
 _LATENCIES_S = (1e-9, 1.0)
 _BANDWIDTHS = (1e13, 1e5)
 
 
 @dataclass(frozen=True)
 class Tolerance(InNotebook):
-    """Bounds of the network: more latency, less bandwidth, or fewer buses make the run longer by `THRESHOLD`.
+    """The network with which the run is just not longer by more than `THRESHOLD` (5 %).
 
-    None: whatever it is between 1 ns and 1 s, 100 kB/s and 10 TB/s, or one bus, the run is not longer.
+    None: in the whole range that was tried, the run is not longer. The ranges are 1 ns to 1 s, 10 TB/s to 100 kB/s, and
+    down to one bus.
     """
 
     latency_s: float | None
@@ -41,7 +42,13 @@ class Tolerance(InNotebook):
 
 @dataclass
 class _Search:
-    """Bisection between a value with which the run is not longer and one with which it is."""
+    """Bisection between a value with which the run is not longer than the limit, and a value with which it is.
+
+    Attributes:
+        machine: Returns the machine with a value of the parameter.
+        limit_ns: Largest allowed time of the run.
+        whole: The parameter is a whole number.
+    """
 
     machine: Callable[[float], Machine]
     limit_ns: float
@@ -51,18 +58,18 @@ class _Search:
 
     @property
     def done(self) -> bool:
-        """Check whether the bound is known well enough."""
+        """True if the bound is known to the factor `PRECISION`; for whole numbers, exactly."""
         if self.whole:
             return self.good - self.bad <= 1
         return max(self.good / self.bad, self.bad / self.good) <= PRECISION
 
     @property
     def middle(self) -> float:
-        """The value to try next."""
+        """Value to try next: the geometric mean of the bounds, or the middle for whole numbers."""
         return (self.good + self.bad) // 2 if self.whole else math.sqrt(self.good * self.bad)
 
     def ahead(self, steps: int) -> list[float]:
-        """Return all values that the next steps may try, whatever the steps before them give."""
+        """Return all values that the next `steps` steps may try, for all possible results of earlier steps."""
         if not steps or self.done:
             return []
         middle = self.middle
@@ -70,7 +77,7 @@ class _Search:
         return [middle, *(value for half in halves for value in half.ahead(steps - 1))]
 
     def tell(self, end_ns: Mapping[float, int]) -> None:
-        """Take as many steps as there are values that they try: how long the run is with each."""
+        """Take all steps whose values have been tried. `end_ns` has the run's time by value."""
         while not self.done and (middle := self.middle) in end_ns:
             if end_ns[middle] <= self.limit_ns:
                 self.good = middle
@@ -81,8 +88,16 @@ class _Search:
 def tolerance(program: Program, machine: Machine, team: Team, jobs: int | None = None) -> Tolerance:
     """Find the worst network that a run tolerates on a machine.
 
-    Takes 30 to 50 replays; where many are made at once, up to twice as many in a third of the steps. Raises
-    TracelibError.
+    This takes 30 to 50 replays. If many replays run at once, it takes up to twice as many in a third of the steps.
+
+    Args:
+        program: The program.
+        machine: The machine.
+        team: Processes that share the replays.
+        jobs: Number of replays at the same time. None: as many as the CPUs allow.
+
+    Raises:
+        TracelibError: The program cannot be replayed on the machine.
     """
     machine = pinned(machine, program.ranks)
     ideal, free = only(machine), only(machine, latency=True, bandwidth=True)

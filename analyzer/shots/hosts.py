@@ -106,7 +106,7 @@ def _days(text: str, given: str) -> frozenset[int]:
 
 
 FINISH, SUSPEND, GIVE_BACK = OUTSIDE = ("finish", "suspend", "give back")
-"""What happens to a running shot when the time window of its host closes."""
+"""Ways to treat a running shot when the time window of its host closes."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -281,7 +281,7 @@ def _batch(table: TomlTable) -> BatchSystem | None:
 
 
 def _line(table: TomlTable, key: str, needed: set[str], more: set[str]) -> str:
-    """Read a command line. Placeholders `needed` must be in it, those of `more` may. Raises TracelibError."""
+    """Read a command line. Placeholders `needed` must be in it, those in `more` may. Raises TracelibError."""
     text = study_values.text(f"{table.name} {key}", table.take(key, ""))
     names = names_in(text)
     if missing := needed - names:

@@ -195,7 +195,7 @@ def read_plan(path: Path, changes: Mapping[str, Any] = {}) -> ShotPlan:
 
     Args:
         path: The TOML file. The files that it names stand beside it.
-        changes: Values of samples, until, seed and hosts (a path) that replace those of the file.
+        changes: Values of samples, until, seed and hosts (a path) that replace the values in the file.
 
     Raises:
         TracelibError: The file, or a file that it names, is missing or not valid.

@@ -1,7 +1,7 @@
-"""Curves through a few points that go on to larger rank counts, with how sure they are.
+"""Curves that are fitted at a few rank counts and extrapolated to larger ones, with their uncertainty.
 
 Source: M. Casas, "Spectral analysis of executions" (2009), section 4.5, figure 4.8: least squares, log-linear in P. The
-thesis does not say which log-linear form: all three are here.
+thesis does not say which log-linear form, so that all three are here.
 """
 
 from __future__ import annotations
@@ -14,20 +14,29 @@ import numpy as np
 
 
 class FittedCurve(Protocol):
-    """A fitted curve y(P)."""
+    """A fitted curve y(P), where P is the number of ranks."""
 
     def value(self, p: float) -> float:
-        """Return y at a rank count."""
+        """Return the curve's value at `p` ranks."""
 
     def drawn(self, p: float, number: int, rng: np.random.Generator) -> np.ndarray | None:
-        """Draw values that a new measurement at p could give, shape (number,). None: too few points to say."""
+        """Draw values that a new measurement at `p` ranks could give.
+
+        Args:
+            p: Number of ranks.
+            number: Number of values.
+            rng: Source of random numbers.
+
+        Returns:
+            Values of shape (number,). None: the curve has too few points to know its uncertainty.
+        """
 
     def text(self) -> str:
-        """Write the curve's formula."""
+        """Return the curve's formula with its numbers."""
 
 
 Selector = Callable[[np.ndarray, np.ndarray], FittedCurve]
-"""Fits a curve to the values at some rank counts, both float64 of shape (runs,); may choose among several."""
+"""Function that fits a curve to rank counts and values, both float64 of shape (runs,). It may choose among curves."""
 
 
 def _same(x: np.ndarray) -> np.ndarray:
@@ -36,7 +45,12 @@ def _same(x: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class CurveForm:
-    """link(y) = a + b of(P)."""
+    """A form of curves, link(y) = a + b of(P), in which a and b are fitted.
+
+    Attributes:
+        formula: Text with placeholders for a and b.
+        inverse: Inverse function of `link`.
+    """
 
     name: str
     formula: str
@@ -53,27 +67,31 @@ FORMS = {
         CurveForm("exponential", "exp({a:.4g} {b} P)", _same, np.log, np.exp),
     )
 }
-"""Forms by name: y = a + b ln P; ln y = a + b ln P; ln y = a + b P."""
+"""Log-linear forms by name. log: y = a + b ln P; power: ln y = a + b ln P; exponential: ln y = a + b P."""
 LINEAR = CurveForm("linear", "{a:.4g} {b} P", _same)
 
 
 @dataclass(frozen=True)
 class FittedLine:
-    """A least-squares line in a form, y > 0 where its link is the logarithm."""
+    """A line fitted by least squares in one of the forms. If the form takes ln y, all y must be above 0."""
 
     form: CurveForm
     intercept: float
     slope: float
-    points: int
-    mean: float  # of of(P)
-    spread: float  # sum of (of(P) - mean)^2
+    points: int  # number of fitted points
+    mean: float  # mean of of(P) over the points
+    spread: float  # sum of (of(P) - mean)^2 over the points
     residual: float  # sum of squared residuals of link(y)
 
     def value(self, p: float) -> float:
         return float(self.form.inverse(np.asarray(self._linked(p))))
 
     def drawn(self, p: float, number: int, rng: np.random.Generator) -> np.ndarray | None:
-        """Draw from Student's t around the line, as wide as the prediction interval of one new point."""
+        """Draw from Student's t around the line, as wide as the prediction interval of one new point.
+
+        Returns:
+            Values of shape (number,). None: the line has fewer than three points.
+        """
         free = self.points - 2
         if free < 1:
             return None
@@ -92,7 +110,7 @@ class FittedLine:
 
 @dataclass(frozen=True)
 class ReciprocalCurve:
-    """1 / y of another curve: so an amount that falls stays above 0."""
+    """The reciprocal of another curve. A falling quantity that is fitted this way stays above 0."""
 
     of: FittedCurve
 
@@ -109,7 +127,7 @@ class ReciprocalCurve:
 
 
 def fitted(form: CurveForm) -> Selector:
-    """Return the selector that always takes this form. It needs two different rank counts."""
+    """Return the selector that always fits this form. Its fits need two different rank counts."""
 
     def fit(p: np.ndarray, y: np.ndarray) -> FittedLine:
         x, linked = form.of(np.asarray(p, float)), form.link(np.asarray(y, float))
@@ -124,15 +142,15 @@ def fitted(form: CurveForm) -> Selector:
 
 
 def staying_above(least: float, selector: Selector, at: Sequence[float]) -> Selector:
-    """Make a selector whose curves stay above 0 where they are asked for.
+    """Return a selector whose curves stay above 0 at the rank counts of a prediction.
 
     Args:
-        least: What a curve must not fall below.
-        selector: Its curve is taken, unless it falls below `least` at one of `at`.
-        at: Rank counts.
+        least: Smallest allowed value of a curve.
+        selector: Selector whose curve is used unless it falls below `least` at a rank count of `at`.
+        at: Rank counts of the prediction.
 
     Returns:
-        A selector that takes ln y = a + b ln P then, which has no value below 0.
+        A selector that fits ln y = a + b ln P, which is never below 0, where the given selector's curve falls too low.
     """
 
     def select(p: np.ndarray, y: np.ndarray) -> FittedCurve:
@@ -143,9 +161,15 @@ def staying_above(least: float, selector: Selector, at: Sequence[float]) -> Sele
 
 
 def baselines(p: np.ndarray, speedup: np.ndarray, at: float) -> dict[str, float | None]:
-    """Extrapolate the speedup itself to one rank count, as the thesis does for comparison (section 4.5.1).
+    """Extrapolate the speedup itself to `at` ranks, as the thesis does for comparison (section 4.5.1).
 
-    Three ways: a line, a parabola (None with fewer than three rank counts), and log-linearly.
+    Args:
+        p: Rank counts, shape (runs,).
+        speedup: Measured speedups, shape (runs,).
+        at: Number of ranks to predict.
+
+    Returns:
+        Speedup by method: "linear", "quadratic" (None with fewer than three rank counts) and "log-linear".
     """
     parabola = None
     if len(np.unique(p)) >= 3:

@@ -1,4 +1,4 @@
-"""The multiplicative speedup model: several runs relative to the smallest, factor by factor, and which one undermines.
+"""The multiplicative speedup model: factors of several runs relative to the smallest run, and the factor that falls.
 
 Source: M. Casas, "Spectral analysis of executions" (2009), section 4.3, equations 4.1 and 4.13, and section 4.4.2.
 """
@@ -16,12 +16,18 @@ from analyzer.speedup_model.factors import SpeedupFactor, factors_of
 from analyzer.speedup_model.parameters import SpeedupParameters
 
 NEAR = 0.02
-"""A quotient this close to 1 is no cause: measured and modelled speedup are to agree within 1 to 2 %."""
+"""Distance from 1 up to which a quotient counts as unchanged: measured and modelled speedup agree within 1 to 2 %."""
 
 
 @dataclass(frozen=True)
 class FactorChange:
-    """A factor of a run and its quotient to the reference: below 1 it takes speedup away, above 1 it adds some."""
+    """A factor of a run compared with the reference run.
+
+    Attributes:
+        before: Value of the factor in the reference run.
+        after: Value of the factor in the run.
+        quotient: Its contribution to the speedup. Below 1 it reduces the speedup, above 1 it increases it.
+    """
 
     factor: SpeedupFactor
     before: float
@@ -30,15 +36,16 @@ class FactorChange:
 
     @property
     def distance(self) -> float:
-        """|ln quotient|: how far from 1 (the thesis leaves open how to measure it)."""
+        """|ln quotient|, the distance of the quotient from 1. The thesis leaves open how to measure it."""
         return abs(log(self.quotient))
 
 
 @dataclass(frozen=True)
 class Speedup(InNotebook):
-    """Runs in order of their ranks; the first is the reference.
+    """The speedup model of several runs, ordered by their number of threads. The first run is the reference.
 
-    With weak scaling the work grows with the threads: amounts and measured speedup are relative to their number.
+    With weak scaling the work grows with the threads. Amounts and measured speedup are then relative to the number of
+    threads.
     """
 
     runs: tuple[SpeedupParameters, ...]
@@ -51,33 +58,32 @@ class Speedup(InNotebook):
         return self.runs[0]
 
     def linear(self, run: SpeedupParameters) -> float:
-        """Return P / P_0."""
+        """Return the linear speedup P / P_0, where P is the run's number of threads and P_0 the reference's."""
         return run.threads / self.reference.threads
 
     def measured(self, run: SpeedupParameters) -> float:
-        """Return S_p = T_p0 / T_p, equation 4.1."""
+        """Return the measured speedup S_p = T_p0 / T_p (equation 4.1); with weak scaling times P / P_0."""
         return self.reference.period_ns / run.period_ns * self._grown(run)
 
     def modelled(self, run: SpeedupParameters) -> float:
-        """Return equation 4.13: P / P_0 times the quotients."""
+        """Return the speedup of the model: P / P_0 times the quotients of all factors (equation 4.13)."""
         return self.linear(run) * prod(moved.quotient for moved in self.moved(run) if moved.factor.in_model)
 
     def difference(self, run: SpeedupParameters) -> float:
-        """Return the relative difference of the measured speedup from the modelled one; positive if the measured is
-        larger."""
+        """Return measured / modelled speedup - 1, the relative difference of the two."""
         return self.measured(run) / self.modelled(run) - 1
 
     def moved(self, run: SpeedupParameters) -> list[FactorChange]:
-        """Return all factors of a run, in the order of the model."""
+        """Return the change of each factor between the reference and a run, in the order of the model."""
         return [self.moved_by(factor, run) for factor in self.factors]
 
     def undermining(self, run: SpeedupParameters) -> FactorChange | None:
-        """Return the factor with the smallest quotient; None: all are 1 or more, but for NEAR."""
+        """Return the factor with the smallest quotient. None: no quotient is below 1 - `NEAR` (0.98)."""
         worst = min(self.moved(run), key=lambda moved: moved.quotient)
         return worst if worst.quotient < 1 - NEAR else None
 
     def causes(self, run: SpeedupParameters) -> list[FactorChange]:
-        """Return the factors that depart from 1 by more than NEAR, the farthest first.
+        """Return the factors whose quotients differ from 1 by more than `NEAR` (0.02), largest |ln quotient| first.
 
         Source: "the factor whose quotient departs farthest from one is the cause" (section 4.4.2).
         """
@@ -85,7 +91,7 @@ class Speedup(InNotebook):
         return sorted(found, key=lambda moved: -moved.distance)
 
     def moved_by(self, factor: SpeedupFactor, run: SpeedupParameters) -> FactorChange:
-        """Return one factor of a run."""
+        """Return the change of one factor between the reference and a run."""
         before, after = factor.of(self.reference), factor.of(run)
         assert before is not None and after is not None, "factors_of chose it"
         quotient = before * self._grown(run) / after if factor.is_amount else after / before
@@ -96,10 +102,15 @@ class Speedup(InNotebook):
 
 
 def speedup(runs: Sequence[SpeedupParameters], kind: str | None = None) -> Speedup:
-    """Compare the runs with the one with the fewest threads; of several the first that is named.
+    """Compare runs with the run that has the fewest threads. Among equal ones the first is the reference.
 
-    kind: STRONG or WEAK; None: WEAK if the work grew more like the number of threads than stayed the same. Raises
-    TracelibError for fewer than two runs.
+    Args:
+        runs: Measured runs, at least two.
+        kind: Kind of scaling, STRONG or WEAK. None: WEAK if the work grew more like the number of threads than it
+            stayed constant.
+
+    Raises:
+        TracelibError: There are fewer than two runs.
     """
     if len(runs) < 2:
         raise TracelibError("one run has no speedup", "name runs at several rank counts, or one before and one after")
@@ -109,41 +120,41 @@ def speedup(runs: Sequence[SpeedupParameters], kind: str | None = None) -> Speed
 
 
 def _work(run: SpeedupParameters) -> ComputingWork:
-    """Collect the work of a run as `kind_of_scaling` takes it."""
+    """Convert a run to the work that `kind_of_scaling` takes."""
     instructions = None if run.instructions is None else run.instructions / run.iterations
     return ComputingWork(run.threads, run.period_ns, run.useful_ns / run.iterations, None, run.ipc, None, instructions)
 
 
 @dataclass(frozen=True)
 class VariantDifference:
-    """The second variant relative to the first at one rank count."""
+    """The second variant of a program compared with the first, at one rank count."""
 
     first: SpeedupParameters
     second: SpeedupParameters
-    speedups: tuple[float, float]  # of each, relative to its own smallest run
-    faster: float  # T of the first / T of the second
-    moved: tuple[FactorChange, ...]  # how the factors themselves differ; their product is `faster`
+    speedups: tuple[float, float]  # measured speedup of each variant over its own smallest run
+    faster: float  # time of the first variant / time of the second
+    moved: tuple[FactorChange, ...]  # changes of factors from the first to the second; product: `faster`
 
     @property
     def gains(self) -> list[FactorChange]:
-        """The factors that are better in the second, the most important first."""
+        """Factors that are better in the second variant by more than `NEAR` (2 %), largest change first."""
         return sorted((m for m in self.moved if m.quotient > 1 + NEAR), key=lambda m: -m.distance)
 
     @property
     def losses(self) -> list[FactorChange]:
-        """Factors that are worse in the second variant."""
+        """Factors that are worse in the second variant by more than `NEAR` (2 %), largest change first."""
         return sorted((m for m in self.moved if m.quotient < 1 - NEAR), key=lambda m: -m.distance)
 
     @property
     def same_speedup(self) -> bool:
-        """Check whether both variants scale alike."""
+        """True if the speedups of the two variants differ by at most `NEAR` (2 %)."""
         first, second = self.speedups
         return abs(second / first - 1) <= NEAR
 
 
 @dataclass(frozen=True)
 class Variants(InNotebook):
-    """Two variants, each relative to its own smallest run, and their difference at each common rank count."""
+    """Two variants of a program, each with its own speedup model, and their difference at each common rank count."""
 
     first: Speedup
     second: Speedup
@@ -151,7 +162,16 @@ class Variants(InNotebook):
 
 
 def variants(first: list[SpeedupParameters], second: list[SpeedupParameters], kind: str | None = None) -> Variants:
-    """Compare two variants. Raises TracelibError if one has fewer than two runs, or they share no rank count."""
+    """Compare two variants of a program.
+
+    Args:
+        first: Runs of the first variant.
+        second: Runs of the second variant.
+        kind: Kind of scaling, STRONG or WEAK. None: as the runs show.
+
+    Raises:
+        TracelibError: A variant has fewer than two runs, or the variants have no number of threads in common.
+    """
     chosen = factors_of([*first, *second])
     both = [speedup(runs, kind) for runs in (first, second)]
     one, other = (Speedup(s.runs, s.kind, chosen.factors, chosen.notes) for s in both)

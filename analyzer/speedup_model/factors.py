@@ -1,7 +1,8 @@
-"""The factors of the speedup model: what each is, and what it means when it falls.
+"""The factors of the speedup model: the definition of each, and the meaning of a fall.
 
-Source: M. Casas, "Spectral analysis of executions" (2009), sections 4.3.2.2 and 4.3.2.3, equation 4.13. Beyond it:
-where counters are missing, factors are joined, and the clock and the CPUs that ranks share are shown beside the model.
+Source: M. Casas, "Spectral analysis of executions" (2009), sections 4.3.2.2 and 4.3.2.3, equation 4.13. Two things go
+beyond it. Where counters are missing, factors are joined. The clock, and the CPUs that ranks share, are shown beside
+the model.
 """
 
 from __future__ import annotations
@@ -16,22 +17,24 @@ Value = Callable[[SpeedupParameters], float | None]
 
 @dataclass(frozen=True)
 class SpeedupFactor:
-    """One factor of the product.
+    """One factor of the speedup model's product.
 
-    value: of a run. An efficiency is a share of 1 and the larger the better; of an amount (`is_amount`, as
-    instructions) less is better, so its quotient is that of the reference / that of the run.
+    Attributes:
+        value: Function that returns the factor's value in a run; None if it is not known. Efficiencies are shares of 1,
+            larger is better. Of amounts, such as instructions, less is better.
+        is_amount: The value is an amount. The quotient is then the reference's value / the run's value.
     """
 
     key: str
     name: str
     value: Value
-    meaning: str  # of a fall, as the end of a sentence
+    meaning: str  # meaning of a fall, as the end of a sentence
     is_amount: bool = False
     is_share: bool = False  # never more than 1
     in_model: bool = True  # False: equation 4.13 takes it as constant
 
     def of(self, run: SpeedupParameters) -> float | None:
-        """Return the value of a run; None if it is not known or not more than 0."""
+        """Return the factor's value in a run. None: the value is not known, or not above 0."""
         value = self.value(run)
         return value if value and value > 0 else None
 
@@ -98,7 +101,7 @@ CPU_SHARE = SpeedupFactor(
 
 
 def _rate(run: SpeedupParameters) -> float | None:
-    """Return cycles per ns of useful time."""
+    """Return cycles per ns of useful time. None: instructions or IPC are not known."""
     return run.instructions / (run.ipc * run.useful_ns) if run.instructions and run.ipc else None
 
 
@@ -113,14 +116,14 @@ CLOCK = SpeedupFactor(
 
 @dataclass(frozen=True)
 class CommonFactors:
-    """The factors that all runs have, in the order of equation 4.13, and why others are joined or left out."""
+    """The factors that all runs have, in the order of equation 4.13, and why factors were joined or left out."""
 
     factors: tuple[SpeedupFactor, ...]
     notes: tuple[str, ...]
 
 
 def factors_of(runs: Sequence[SpeedupParameters]) -> CommonFactors:
-    """Return the finest factors of which every run knows the value."""
+    """Return the most detailed factors whose values all runs have."""
     notes: list[str] = []
 
     def known(*factors: SpeedupFactor) -> bool:

@@ -1,6 +1,6 @@
-"""Choice of the extrapolation method: the one that predicts the larger runs best from the smaller ones.
+"""Choice of the extrapolation method that predicts the larger runs best from the smaller ones.
 
-Each of the largest runs is predicted from all smaller ones, as if it were not there.
+Each of the largest runs is predicted from all smaller ones, as if it did not exist.
 """
 
 from __future__ import annotations
@@ -13,25 +13,31 @@ import numpy as np
 
 MODEL = "factor by factor"
 MARGIN, MARGIN_OF_ONE = 1.25, 2.0
-"""The model of factors says why, too: another method must be better by this factor to be taken; by the second one if a
-single run was held out, as then it was predicted from as few as two."""
+"""Factors by which another method must be better than the model of factors to replace it.
+
+The model of factors is preferred because it also explains the speedup. The first number holds if several rank counts
+were held out. The second holds if a single one was held out, as its prediction rests on as few as two runs.
+"""
 SCATTER = 0.05
-"""|ln| by which runs scatter: a model that is off by no more stays."""
+"""Scatter of runs as |ln(predicted / measured)|. The model of factors stays if its mean error is not larger."""
 _MOST = 2
-"""Largest rank counts that are held out."""
+"""Largest number of rank counts that are held out."""
 
 Method = Callable[[int], Mapping[str, float | None]]
-"""Speedups by method at the i-th rank count, from those before it; None: the method needs more runs."""
+"""Function of i that returns the speedup at the i-th rank count by method, predicted from smaller ones.
+
+None: the method needs more runs.
+"""
 
 
 @dataclass(frozen=True)
 class HeldOutErrors:
-    """Errors of each method at rank counts that were held out.
+    """Errors of each extrapolation method at rank counts that were held out.
 
     Attributes:
         ranks: The rank counts that were held out, ascending.
-        errors: By method the mean of |ln(predicted / measured)|; methods that need more runs are not there.
-        growth: By method the largest |ln(predicted / measured)| for each step of ln P beyond the runs.
+        errors: Mean of |ln(predicted / measured)| by method. Methods that need more runs are missing.
+        growth: Largest |ln(predicted / measured)| per step of ln P beyond the fitted runs, by method.
     """
 
     ranks: tuple[int, ...]
@@ -40,22 +46,25 @@ class HeldOutErrors:
 
     @property
     def chosen(self) -> str:
-        """The method to predict with."""
+        """Name of the method that predictions should use.
+
+        It is the model of factors, unless the error of another method is smaller by `MARGIN` or `MARGIN_OF_ONE`.
+        """
         best = min(self.errors, key=lambda method: self.errors[method])
         margin = MARGIN if len(self.ranks) > 1 else MARGIN_OF_ONE
         return MODEL if self.errors[MODEL] <= max(margin * self.errors[best], SCATTER) else best
 
 
 def held_out(ranks: np.ndarray, measured: np.ndarray, predicted: Method) -> HeldOutErrors | None:
-    """Predict the largest rank counts from the smaller ones.
+    """Predict the largest rank counts from the smaller ones, and compare with the measured speedups.
 
     Args:
-        ranks: Rank counts of the runs, ascending (runs,).
-        measured: Their speedups (runs,).
-        predicted: The methods.
+        ranks: Rank counts of the runs, ascending, shape (runs,).
+        measured: Speedups of the runs, shape (runs,).
+        predicted: Function that predicts by all methods.
 
     Returns:
-        None where fewer than three rank counts are there.
+        Errors of the methods. None: the runs have fewer than three rank counts.
     """
     firsts = np.flatnonzero(np.diff(ranks, prepend=-1) > 0)  # the first run of each rank count
     at = [int(i) for number, i in enumerate(firsts) if number >= (3 if len(firsts) > 3 else 2)][-_MOST:]

@@ -1,7 +1,7 @@
 """Measurements of one run for the speedup model: length of the compared section, and computation in it.
 
-Source: M. Casas, "Spectral analysis of executions" (2009), section 4.3.2, equations 4.2, 4.3 and 4.12; the ideal
-network is that of section 4.3.2.3, on which the replay lets messages and collectives take no time.
+Source: M. Casas, "Spectral analysis of executions" (2009), section 4.3.2, equations 4.2, 4.3 and 4.12. The ideal
+network is defined in section 4.3.2.3: on it, messages and collectives take no time in the replay.
 """
 
 from __future__ import annotations
@@ -30,49 +30,50 @@ from analyzer.trace.trace import check_computing
 
 @dataclass(frozen=True)
 class SpeedupParameters:
-    """One run, or one section of it, over `iterations` repetitions; times in ns, None: not known.
+    """Measurements of one run, or of one section of it, over `iterations` repetitions.
 
-    T is `span_ns`, t_i the useful time of thread i, T_ideal the span on the ideal network.
+    Times are in ns; None: not known. In the equations, T is `span_ns`, t_i the useful time of thread i, T_ideal the
+    span on the ideal network, and P the number of threads.
     """
 
     file: str
     ranks: int
-    threads: int  # of all ranks
+    threads: int  # number of threads of all ranks
     span_ns: float  # T
     useful_ns: float  # sum of t_i
     useful_max_ns: float  # max(t_i)
     ideal_ns: float | None  # T_ideal
-    not_replayed: str = ""  # why not
+    not_replayed: str = ""  # why `ideal_ns` is not known
     left_out: tuple[LeftOut, ...] = ()  # calls that take no time on the ideal network though they move data
     iterations: float = 1
     instructions: float | None = None  # of all threads, in their useful time
     ipc: float | None = None
-    cpu_share: float | None = None  # of the useful time the part in which the threads had a CPU
-    shares_cpus: bool = False  # more ranks than CPUs for them: what waits for a CPU waits in MPI, too
+    cpu_share: float | None = None  # share of the useful time in which the threads had a CPU
+    shares_cpus: bool = False  # there are more ranks than CPUs; then waiting for a CPU also counts as time in MPI
 
     @property
     def period_ns(self) -> float:
-        """T of one iteration."""
+        """Time T of one iteration, ns."""
         return self.span_ns / self.iterations
 
     @property
     def communication(self) -> float:
-        """CommEff = max(t_i) / T, equation 4.2."""
+        """Communication efficiency: CommEff = max(t_i) / T, equation 4.2."""
         return self.useful_max_ns / self.span_ns
 
     @property
     def balance(self) -> float:
-        """LB = sum(t_i) / (P max(t_i)), equation 4.3, with the number of threads as P."""
+        """Load balance: LB = sum(t_i) / (P max(t_i)), equation 4.3, with the number of threads as P."""
         return self.useful_ns / (self.threads * self.useful_max_ns)
 
     @property
     def transfer(self) -> float | None:
-        """RealCommEff = T_ideal / T, equation 4.12."""
+        """Real communication efficiency: RealCommEff = T_ideal / T, equation 4.12. None: T_ideal is not known."""
         return None if self.ideal_ns is None else self.ideal_ns / self.span_ns
 
     @property
     def dependencies(self) -> float | None:
-        """microLB = max(t_i) / T_ideal, equation 4.12."""
+        """Micro load balance: microLB = max(t_i) / T_ideal, equation 4.12. None: T_ideal is not known."""
         return None if self.ideal_ns is None else self.useful_max_ns / self.ideal_ns
 
 
@@ -86,18 +87,19 @@ def parameters(
     """Measure a run for the speedup model. Collective over the team.
 
     The section is the time between the end of MPI_Init and the begin of MPI_Finalize, or all visits of a region, or
-    given iterations. Instructions and cycles are counted over the whole run: the section and iterations have a share of
-    them by useful time; a region's are not known.
+    given iterations. Instructions and cycles are counted over the whole run. The section and iterations get a share of
+    them by useful time; for a region they are not known.
 
     Args:
         trace: The run.
         team: Processes that share the work.
         region: Region whose visits are the iterations. None: the whole run.
-        eager_limit: Bytes from which a send waits for its receive on the ideal network. None: as `ideal_replay` has it.
-        iterations: Iterations that were found.
+        eager_limit: Size in bytes from which a send waits for its receive on the ideal network. None: as `ideal_replay`
+            chooses.
+        iterations: Iterations to measure. They take precedence over `region`. None: no iterations.
 
     Raises:
-        TracelibError: The times of the trace say nothing.
+        TracelibError: The trace has no times (Dimemas), lacks ranks, or has no such region, or nothing is computed.
     """
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path} is a Dimemas trace: it holds no times", "name measured runs")
@@ -154,7 +156,7 @@ def _of_iterations(trace: Trace, team: Team, iterations: Iterations, eager_limit
 
 
 def _ideal_section(trace: Trace, team: Team, eager_limit: int | None) -> IdealReplay:
-    """Replay the section on the ideal network; ranks begin as far apart as they were in the run."""
+    """Replay the section on the ideal network. Ranks begin as far apart as they did in the run."""
     if reason := obstacle(trace, unrecorded(trace, team)):
         return IdealReplay(None, None, reason)
     try:
@@ -191,9 +193,16 @@ def _of_region(trace: Trace, team: Team, region: str, eager_limit: int | None) -
 
 
 def useful_within(trace: Trace, team: Team, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return the time in state Running of each thread between begin[rank] and end[rank], int64 ns.
+    """Return each thread's useful time (state Running) from begin[rank] to end[rank]. Collective over the team.
 
-    Shape (threads of all ranks,), in order of rank and thread. Collective over the team.
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+        begin: Begin for each rank, int64 ns of shape (ranks,).
+        end: End for each rank, int64 ns of shape (ranks,).
+
+    Returns:
+        Times, int64 ns of shape (threads of all ranks,), in order of rank and thread.
     """
     first = np.concatenate(([0], np.cumsum(trace.threads))).astype(np.int64)
     sums = np.zeros(int(first[-1]), np.int64)

@@ -1,4 +1,6 @@
-"""The speedup at more ranks: each factor of the model extrapolated by itself, their product, and which will be worst.
+"""Prediction of the speedup at more ranks.
+
+Each factor of the model is extrapolated by itself. The speedup is their product, and the smallest factor is named.
 
 Source: M. Casas, "Spectral analysis of executions" (2009), section 4.5.
 """
@@ -30,17 +32,25 @@ from analyzer.speedup_model.held_out import MODEL, HeldOutErrors, held_out
 from analyzer.speedup_model.parameters import SpeedupParameters
 
 CONFIDENCE = 0.9
-"""Share of new measurements that an interval is to hold."""
+"""Share of new measurements that a prediction interval should contain."""
 LEAST = 0.001
-"""A factor whose curve falls to less at the ranks that are asked for gets a curve that stays above 0. If that falls to
-less, too, the factor is taken as this: there the curve says nothing any more."""
+"""Smallest value of a factor that a curve may predict.
+
+A factor whose curve falls below it gets a curve that stays above 0. If that curve also falls below it, the factor is
+set to this value: the curve has no meaning there.
+"""
 _DRAWS = 20_000
 _SEED = 4093
 
 
 @dataclass(frozen=True)
 class PredictionInterval:
-    """A value, and from where to where a new measurement is expected; None: too few runs to say."""
+    """A predicted value and its prediction interval, in which a new measurement is expected.
+
+    Attributes:
+        low: Lower end of the interval. None: there are too few runs for an interval.
+        high: Upper end of the interval. None: as `low`.
+    """
 
     value: float
     low: float | None
@@ -49,66 +59,72 @@ class PredictionInterval:
 
 @dataclass(frozen=True)
 class PredictedFactor:
-    """A factor at more ranks: `value` as in the runs (an amount: relative to the reference), and its quotient."""
+    """A factor of the model at a larger rank count.
+
+    Attributes:
+        value: The factor's predicted value: its curve's value, for an amount relative to the reference run.
+        quotient: Contribution to the speedup, relative to the reference run.
+    """
 
     factor: SpeedupFactor
     value: PredictionInterval
     quotient: float
-    floored: bool  # its curve fell below LEAST
+    floored: bool  # the curve fell below LEAST
 
 
 @dataclass(frozen=True)
 class PredictedRun:
-    """A rank count that was not fitted."""
+    """Prediction for one rank count."""
 
     ranks: int
-    linear: float
+    linear: float  # linear speedup: number of threads / number of the reference's threads
     factors: tuple[PredictedFactor, ...]
-    speedup: PredictionInterval  # factor by factor
-    method: str  # the one that is taken: MODEL, or a baseline that foresaw held-out runs better
-    expected: PredictionInterval  # the speedup by that method; at least as wide as held-out runs were off
-    period_ns: PredictionInterval  # of `expected`
-    baselines: dict[str, float | None]  # speedup by method
-    measured: float | None  # speedup of a run of so many ranks, where there is one
-    observed_worst: str | None  # key of the factor that undermines that run most
+    speedup: PredictionInterval  # speedup as the product of the factors
+    method: str  # method of `expected`: MODEL, or a baseline that predicted held-out runs better
+    expected: PredictionInterval  # speedup by `method`; at least as wide as its errors at held-out runs
+    period_ns: PredictionInterval  # time of an iteration that follows from `expected`
+    baselines: dict[str, float | None]  # speedup by baseline method; None: too few rank counts
+    measured: float | None  # measured speedup of a run with this rank count; None: there is no such run
+    observed_worst: str | None  # key of the factor with the smallest quotient in that run
 
     @property
     def worst(self) -> PredictedFactor | None:
-        """The factor that will undermine the speedup most: the smallest quotient; None: none is below 1 - NEAR."""
+        """The factor with the smallest quotient. None: no quotient is below 1 - `NEAR` (0.98)."""
         found = min(self.factors, key=lambda one: one.quotient)
         return found if found.quotient < 1 - NEAR else None
 
     def error(self, predicted: float | None) -> float | None:
-        """Return relative error of a predicted speedup."""
+        """Return the relative error |predicted / measured - 1| of a speedup. None: one of them is not known."""
         return None if predicted is None or not self.measured else abs(predicted / self.measured - 1)
 
 
 @dataclass(frozen=True)
 class SpeedupPrediction(InNotebook):
-    """Predicted speedups and factors, with the runs to which they were fitted."""
+    """Predicted speedups and factors, and the runs to which the curves were fitted."""
 
     fitted: Speedup
     curves: tuple[tuple[SpeedupFactor, FittedCurve], ...]
-    bounded: tuple[SpeedupFactor, ...]  # the curve that was asked for would fall below 0: theirs is ln y = a + b ln P
-    held_out: HeldOutErrors | None  # None: too few rank counts to hold one out
+    bounded: tuple[SpeedupFactor, ...]  # factors whose own curve would fall below 0; they have ln y = a + b ln P
+    held_out: HeldOutErrors | None  # errors of the methods; None: there are too few rank counts
     predicted: tuple[PredictedRun, ...]
 
 
 def predict(
     runs: Sequence[SpeedupParameters], ranks: Sequence[int], selector: Selector, kind: str | None = None
 ) -> SpeedupPrediction:
-    """Extrapolate the factors to each of `ranks`. A run at one of these rank counts is not fitted, but compared.
+    """Predict the speedup at each of some rank counts by extrapolating the factors of the model.
 
-    Only the factors of equation 4.13 are extrapolated, the clock is taken as constant.
+    Runs at a predicted rank count are not fitted, but compared. Only the factors of equation 4.13 are extrapolated; the
+    clock is taken as constant.
 
     Args:
         runs: Measured runs.
         ranks: Rank counts to predict.
-        selector: Method that fits a curve to a factor.
-        kind: Kind of scaling. None: as the runs show it.
+        selector: Function that fits a curve to a factor.
+        kind: Kind of scaling, STRONG or WEAK. None: as the runs show.
 
     Raises:
-        TracelibError: Fewer than two rank counts are left to fit, or ranks have different numbers of threads.
+        TracelibError: Fewer than two rank counts are left to fit, or runs have different numbers of threads per rank.
     """
     kept = [run for run in runs if run.ranks not in ranks]
     if len({run.ranks for run in kept}) < 2:
@@ -140,7 +156,7 @@ def predict(
 
 
 def _held_out(model: Speedup, factors: Sequence[SpeedupFactor], selector: Selector) -> HeldOutErrors | None:
-    """Predict each of the largest runs by all methods from the smaller ones."""
+    """Predict each of the largest runs from the smaller ones by all methods."""
     p = np.array([run.ranks for run in model.runs], float)
     measured = np.array([model.measured(run) for run in model.runs])
 
@@ -161,8 +177,8 @@ def _curve(
 ) -> FittedCurve:
     """Fit the curve of a factor.
 
-    A share or a rate is fitted as it is, an amount relative to the reference (with weak scaling per rank), or the
-    reciprocal of that if it falls. The curve stays above 0 at the rank counts that are predicted.
+    Shares and rates are fitted as they are. Amounts are fitted relative to the reference (with weak scaling, per rank),
+    or as the reciprocal of that if they fall. The curve stays above `LEAST` at the rank counts `at`.
     """
     selector = staying_above(LEAST, selector, at)
     if not factor.is_amount:
@@ -222,7 +238,7 @@ def _by_baseline(
     method: str, p: np.ndarray, measured: np.ndarray, ranks: int, values: dict[str, float | None],
     rng: np.random.Generator,
 ) -> PredictionInterval:  # fmt: skip
-    """Return the speedup by a baseline that can be had; a parabola has no interval of its own."""
+    """Return the speedup by a baseline method, at least `LEAST`. "quadratic" has no interval."""
     value = max(values[method] or 0.0, LEAST)
     lines = {"linear": LINEAR, "log-linear": FORMS["log"]}
     drawn = fitted(lines[method])(p, measured).drawn(ranks, _DRAWS, rng) if method in lines else None
@@ -230,13 +246,13 @@ def _by_baseline(
 
 
 def _widened(interval: PredictionInterval, off: float) -> PredictionInterval:
-    """Widen an interval to at least `off` of ln of the value on both sides."""
+    """Widen an interval so that it reaches at least from value * exp(-off) to value * exp(off)."""
     least, most = interval.value * exp(-off), interval.value * exp(off)
     return PredictionInterval(interval.value, min(interval.low or least, least), max(interval.high or most, most))
 
 
 def _possible(factor: SpeedupFactor, values: np.ndarray) -> np.ndarray:
-    """Return the possible values: shares lie in (0, 1], amounts and rates above 0."""
+    """Return values within the possible range: at least `LEAST`, for shares at most 1."""
     return np.clip(values, LEAST, 1.0 if factor.is_share else None)
 
 
@@ -250,7 +266,7 @@ def _interval(value: float, drawn: np.ndarray) -> PredictionInterval:
 
 
 def _times(model: Speedup, linear: float, s: PredictionInterval) -> PredictionInterval:
-    """Return T(P) = T_p0 / S; with weak scaling for the larger work."""
+    """Return the interval of the time T(P) = T_p0 / S. With weak scaling T_p0 is multiplied by P / P_0."""
     base = model.reference.period_ns * (linear if model.kind == WEAK else 1.0)
     low, high = (None if bound is None else base / bound for bound in (s.high, s.low))
     return PredictionInterval(base / s.value, low, high)

@@ -1,4 +1,4 @@
-"""Intervals of sizes in which one straight line holds; between them a network changes its behaviour.
+"""Intervals of message sizes in which a straight line describes the network. Between them its behaviour changes.
 
-Each file is a way to find them, or a step of one (Rodriguez 2011, section 3.3.2); `detectors` offers them by name.
+Each file is a way to find intervals, or a step of one (Rodriguez 2011, section 3.3.2). `detectors` offers them by name.
 """

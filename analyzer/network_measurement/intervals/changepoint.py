@@ -1,7 +1,7 @@
-"""Change points: the straight pieces that explain overhead and gap together, no more of them than the data bear out.
+"""Change points: straight pieces that describe overhead and gap together, no more pieces than the data support.
 
-Dynamic programming over the sizes finds the split with the least sum of squares, in units of the noise, plus a price
-for each piece: (2 c + 1) ln(c n) for c curves of n sizes, 2 c parameters and one place.
+Dynamic programming over the sizes finds the split with the least cost. The cost is the sum of squares, in units of the
+noise, plus a price for each piece: (2 c + 1) ln(c n) for c curves of n sizes, for 2 c parameters and one boundary.
 """
 
 from __future__ import annotations
@@ -20,32 +20,44 @@ FEWEST_SIZES = 3
 """Least number of sizes in a piece."""
 MOST_CHANCE = 0.05
 _LIKELY = 3.84
-"""Places of a change whose sum of squares is larger by less are as likely (95 %)."""
+"""Increase of the sum of squares up to which another boundary is as likely (95 %)."""
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """Boundary between two pieces."""
+    """Boundary between two pieces. Its fields are indices of sizes."""
 
-    begin: int  # place of the first size of the next piece
-    earliest: int  # it is between these two with 95 % confidence
+    begin: int  # first size of the next piece
+    earliest: int  # with 95 % confidence the boundary lies between earliest and latest
     latest: int
-    chance: float  # that noise alone gives such a change anywhere (p value)
+    chance: float  # probability that noise alone gives such a change anywhere (p value)
 
 
 def misfit(size: np.ndarray, curves: Sequence[SizeCurve], tolerance: float) -> np.ndarray:
-    """Return (n, n): squares about the lines through the sizes a to b, in units of the noise, summed over the
-    curves."""
+    """Return the misfit of the line through sizes a to b, shape (sizes, sizes).
+
+    It is the sum of the squared deviations in units of the noise, summed over the curves.
+
+    Args:
+        size: Sizes in bytes, ascending.
+        curves: Curves over the sizes.
+        tolerance: Least deviation from a line that counts as noise, as a share of the time.
+    """
     return sum((misfits(size, c.time_s, 1 / _positive(noise(size, c, tolerance))) for c in curves), np.zeros((1, 1)))
 
 
 def changepoints(of: SizeCurves, tolerance: float) -> list[int]:
-    """Return the places of the first size of each piece, 0 first, by overhead and gap together."""
+    """Split the sizes into pieces by overhead and gap together. Return each piece's first index, 0 first."""
     return significant_pieces(misfit(of.size, (of.overhead, of.gap), tolerance), 2)
 
 
 def pieces(cost: np.ndarray, number: int) -> list[int]:
-    """Return the cheapest split of n sizes; `cost` of each piece, `number` of curves that it sums."""
+    """Return the cheapest split of the sizes: the index of each piece's first size, 0 first.
+
+    Args:
+        cost: Misfit of the piece from size a to size b, shape (sizes, sizes).
+        number: Number of curves that `cost` sums.
+    """
     n = len(cost)
     if n < 2 * FEWEST_SIZES:
         return [0]
@@ -64,10 +76,14 @@ def pieces(cost: np.ndarray, number: int) -> list[int]:
 
 
 def significance(cost: np.ndarray, begins: Sequence[int], number: int) -> list[ChangePoint]:
-    """Compute how sure each change but the first size is and where else it could be, given the other changes.
+    """Compute for each boundary its p value and its confidence interval, given the other boundaries.
 
-    The chance is that of an F test of one line against two in each of the `number` curves of which `cost` is the sum,
-    times the number of places where the change could have been.
+    The p value is that of an F test of one line against two in each curve, times the number of possible boundaries.
+
+    Args:
+        cost: Misfit of the piece from size a to size b, shape (sizes, sizes).
+        begins: Index of each piece's first size, 0 first.
+        number: Number of curves that `cost` sums.
     """
     ends = [*begins[1:], len(cost)]
     found = []
@@ -85,9 +101,10 @@ def significance(cost: np.ndarray, begins: Sequence[int], number: int) -> list[C
 
 
 def significant_pieces(cost: np.ndarray, number: int) -> list[int]:
-    """Return `pieces` without the changes that scatter may well have caused, the least certain first.
+    """Return `pieces` without the boundaries that scatter may have caused: p value above `MOST_CHANCE` (5 %).
 
-    If the points of both sides scatter more than the noise, as on a busy machine, the price alone is too low.
+    The least certain boundary is removed first. The price alone is too low if points scatter more than the noise, as on
+    a busy machine.
     """
     begins = pieces(cost, number)
     while len(begins) > 1:

@@ -1,7 +1,7 @@
-"""Stretches of sizes that behave alike, by agglomerative clustering (Rodriguez 2011, section 3.3.2, "clustering").
+"""Intervals of sizes with similar times, by agglomerative clustering (Rodriguez 2011, section 3.3.2, "clustering").
 
-Each row becomes a pattern of six numbers: overhead and gap, and of the line through its neighbourhood in either the
-start and the slope. Clusters are joined until the centres of all that are left are apart.
+Each row becomes a pattern of six numbers: overhead and gap, and for each of them start and slope of the line through
+the row's neighbourhood. Clusters are joined until the centres of all clusters are far enough apart.
 """
 
 from __future__ import annotations
@@ -16,17 +16,25 @@ from scipy.spatial.distance import pdist
 from analyzer.network_measurement.neighbourhood import neighbours
 
 SATURATION = 2.0
-"""Standard deviations from the mean beyond which a start or slope counts no further: at a jump they are arbitrary."""
+"""Standard deviations from the mean at which starts and slopes are cut off: at a jump they are arbitrary."""
 MOST_ROWS = 4000
-"""Memory and time grow with the square: where there are more, of each size equally many are taken."""
+"""Largest number of clustered rows, as memory and time grow with its square.
+
+Of more rows, equally many of each size are used.
+"""
 MOST_CLUSTERS = 64
 _VARIABLES = 6
 
 
 @dataclass(frozen=True)
 class SizeClusters:
-    """Rows joined to clusters: their sizes in bytes, the tree of how they were joined (as scipy has it: two clusters,
-    their distance, the number of rows), and the cluster of each row, from 0 up."""
+    """Clusters of rows.
+
+    Attributes:
+        size: Size of each row, bytes.
+        tree: How clusters were joined, as scipy's linkage: two clusters, their distance, number of rows.
+        labels: Cluster of each row, from 0.
+    """
 
     size: np.ndarray
     tree: np.ndarray
@@ -44,16 +52,19 @@ def clustered(
     size: np.ndarray, times_s: tuple[np.ndarray, np.ndarray], window: float, kind: str, method: str, metric: str,
     threshold: float,
 ) -> SizeClusters | None:  # fmt: skip
-    """Cluster the rows of a measurement; None where they have only one size.
+    """Cluster the rows of a measurement.
 
     Args:
-        size: Bytes of each row.
-        times_s: Overhead and gap of each row, in seconds.
-        window: Share of all rows that are a row's neighbourhood.
-        kind: What makes rows neighbours.
-        method: How clusters are joined.
-        metric: Distance of patterns.
-        threshold: How far apart centres must be, as a share of the largest possible distance.
+        size: Size of each row, bytes.
+        times_s: Overhead and gap of each row.
+        window: Share of all rows that are in a neighbourhood.
+        kind: Distance by which rows are neighbours, see `NEIGHBOURS`.
+        method: How clusters are joined, see `METHODS`.
+        metric: Distance of patterns, see `METRICS`.
+        threshold: Least distance of cluster centres, as a share of the largest possible distance.
+
+    Returns:
+        The clusters. None: all rows have the same size.
     """
     chosen = _thinned(size)
     size, times_s = size[chosen], (times_s[0][chosen], times_s[1][chosen])
@@ -66,7 +77,7 @@ def clustered(
 
 
 def _thinned(size: np.ndarray) -> np.ndarray:
-    """Return the places of at most MOST_ROWS rows."""
+    """Return the indices of at most `MOST_ROWS` rows, but of at least one row of each size."""
     if len(size) <= MOST_ROWS:
         return np.arange(len(size))
     each = max(1, MOST_ROWS // len(np.unique(size)))
@@ -76,7 +87,7 @@ def _thinned(size: np.ndarray) -> np.ndarray:
 
 
 def _patterns(size: np.ndarray, time_s: np.ndarray, window: float, kind: str) -> tuple[np.ndarray, ...]:
-    """Return time, local start and local slope of each row, in 0..1."""
+    """Return time, local start and local slope of each row, scaled to 0..1."""
     near = neighbours(size, time_s, window, kind)
     x, y = size[near].astype(float) - 1, time_s[near]
     dx = x - x.mean(axis=1, keepdims=True)
@@ -96,7 +107,7 @@ def _unit(values: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def _cut(tree: np.ndarray, pattern: np.ndarray, metric: str, apart: float) -> np.ndarray:
-    """Return the labels of the most clusters, from 1 up, whose centres are all at least `apart`."""
+    """Return the cluster of each row, from 0: as many clusters as have centres at least `apart` from each other."""
     labels = np.zeros(len(pattern), np.int64)
     for number in range(2, min(MOST_CLUSTERS, len(pattern)) + 1):
         more = fcluster(tree, number, "maxclust") - 1
@@ -108,9 +119,9 @@ def _cut(tree: np.ndarray, pattern: np.ndarray, metric: str, apart: float) -> np
 
 
 def _borders(labels: np.ndarray) -> list[int]:
-    """Return the places where another cluster begins.
+    """Return the indices of sizes at which another cluster begins.
 
-    Sizes at which two or more clusters overlap are a cluster of their own.
+    Sizes at which two or more clusters overlap count as a cluster of their own.
     """
     spans = [np.flatnonzero(labels == c)[[0, -1]] for c in np.unique(labels)]
     over = np.zeros(len(labels), np.int64)

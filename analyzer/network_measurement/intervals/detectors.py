@@ -1,4 +1,4 @@
-"""The ways to find the sizes at which a network changes its behaviour, under one roof."""
+"""Detectors: ways to find the sizes at which a network changes its behaviour, by name."""
 
 from __future__ import annotations
 
@@ -16,14 +16,22 @@ from analyzer.network_measurement.options import EstimateOptions
 from analyzer.network_measurement.sample import PairSample, SizeCurves
 
 AHEAD = 4
-"""Sizes that must all agree."""
+"""Number of further sizes whose residuals must all have grown at a change."""
 FEWEST_SIZES = 3
 LEAST_S = 0.15e-6
-"""A residual below does not count: netgauge's own threshold."""
+"""Smallest residual in s that counts; the threshold of netgauge itself."""
 
 
 def netgauge(of: SizeCurves, factor: float) -> list[int]:
-    """Return the places of the first size of each piece, 0 first."""
+    """Find changes as netgauge does: where the residual of the gap's line grows for four sizes in a row.
+
+    Args:
+        of: Curves over the sizes.
+        factor: Factor by which the residual grows at a change.
+
+    Returns:
+        Index of the first size of each piece, 0 first.
+    """
     n = len(of.size)
     squares = misfits(of.size, of.gap.time_s, np.ones(n))
     begins = [0]
@@ -41,10 +49,17 @@ def netgauge(of: SizeCurves, factor: float) -> list[int]:
 
 
 def fractures(size: np.ndarray, time_s: np.ndarray, window: float, kind: str, guard: float) -> set[int]:
-    """Return the sizes after which `time_s` jumps up; the largest of all is never among them.
+    """Return the sizes (bytes) after which `time_s` jumps up. The largest size is never among them.
 
-    On flat pieces with noise a row may be the largest of its neighbourhood by chance: so the times must rise by `guard`
-    standard deviations of theirs, unless that is 0.
+    A fracture is a size that is the largest in the neighbourhood of one of its rows.
+
+    Args:
+        size: Size of each row, bytes.
+        time_s: Time of each row.
+        window: Share of all rows that are in a neighbourhood.
+        kind: Distance by which rows are neighbours, see `NEIGHBOURS`.
+        guard: Standard deviations by which the times must rise, as noise on flat pieces also gives fractures. 0: no
+            condition.
     """
     near = neighbours(size, time_s, window, kind)
     largest = np.unique(size[size == size[near].max(axis=1)])
@@ -53,7 +68,7 @@ def fractures(size: np.ndarray, time_s: np.ndarray, window: float, kind: str, gu
 
 
 def _rises(size: np.ndarray, time_s: np.ndarray, before: int, guard: float) -> bool:
-    """Check whether the next size takes longer by far more than the rows of both scatter."""
+    """Check whether the median time rises to the next size by more than `guard` times the scatter of both sizes."""
     after = size[size > before].min()
     low, high = time_s[size == before], time_s[size == after]
     scatter = np.hypot(_deviation(low), _deviation(high))
@@ -73,20 +88,24 @@ def _netgauge(of: SizeCurves, rows: PairSample, options: EstimateOptions) -> lis
 
 
 def _counted(of: SizeCurves, rows: PairSample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return size, overhead and gap of the rows that count."""
+    """Return size, overhead and gap of the rows that count for both."""
     counts = rows.overhead_counts & rows.gap_counts & np.isin(rows.size, of.size)
     return rows.size[counts], rows.overhead_s[counts], rows.gap_s[counts]
 
 
 def clusters(of: SizeCurves, rows: PairSample, options: EstimateOptions) -> SizeClusters | None:
-    """Return the clusters whose borders `thesis` takes; None if all rows have one size."""
+    """Cluster the rows that count, for the detector `thesis`. None: all rows have one size."""
     size, overhead_s, gap_s = _counted(of, rows)
     how = options.window, options.neighbours, options.method, options.metric, options.threshold
     return clustered(size, (overhead_s, gap_s), *how)
 
 
 def thesis(of: SizeCurves, rows: PairSample, options: EstimateOptions) -> list[int]:
-    """Return fractures and borders of clusters together, without those that leave too few rows between them."""
+    """Find changes as the thesis does: fractures and borders of clusters. Short intervals are joined.
+
+    Returns:
+        Index of the first size of each interval, 0 first.
+    """
     size, *times_s = _counted(of, rows)
     before: set[int] = set()
     for time_s in times_s:
@@ -104,4 +123,4 @@ DETECTORS: dict[str, Callable[[SizeCurves, PairSample, EstimateOptions], list[in
     "thesis": thesis,
     "netgauge": _netgauge,
 }
-"""Detectors by name; each gives the places of the first size of each interval, 0 first."""
+"""Detectors by name. Each returns the index of the first size of each interval, 0 first."""

@@ -1,8 +1,8 @@
-"""Intervals that are too narrow to have parameters are joined to a neighbour.
+"""Joining of intervals that are too narrow to have parameters of their own.
 
-Near a limit between two protocols many sizes are measured, and some of their times may be of either. A piece of them is
-a change like any other, but what its lines say of one byte means nothing: -13 +-257 us was seen. (Rodriguez 2011,
-section 3.3.2, "checking", joins what is shorter than a tenth of the rows.)
+Near a limit between two protocols many sizes are measured, and some times may belong to either protocol. A piece of
+such sizes is found as an interval, but its lines have no meaning at one byte: -13 +-257 us was seen. (Rodriguez 2011,
+section 3.3.2, "checking", joins intervals that are shorter than a tenth of the rows.)
 """
 
 from __future__ import annotations
@@ -19,16 +19,19 @@ from analyzer.network_measurement.sample import SizeCurve, SizeCurves
 
 
 def checked(of: SizeCurves, begins: Sequence[int], rows: np.ndarray, fewest: int) -> list[int]:
-    """Drop begins of intervals (0 first) until each interval has `fewest` rows.
+    """Remove boundaries until each interval has `fewest` rows.
 
-    The shortest interval is joined to the neighbour whose lines, with it, fit least worse, relative to the times; and
-    this is repeated.
+    The shortest interval is joined to the neighbour where one line fits least worse, relative to the times. This is
+    repeated.
 
     Args:
         of: Curves of overhead and gap.
-        begins: Places where an interval could begin.
+        begins: Index of each interval's first size, 0 first.
         rows: Number of rows of each size.
-        fewest: Least number of rows of an interval.
+        fewest: Least number of rows in an interval.
+
+    Returns:
+        Index of the first size of each interval that is left, 0 first.
     """
     weighted = ((c.time_s, 1 / np.maximum(c.time_s**2, 1e-30)) for c in (of.overhead, of.gap))
     cost = np.sum([misfits(of.size, time_s, weight) for time_s, weight in weighted], axis=0)
@@ -46,43 +49,56 @@ def checked(of: SizeCurves, begins: Sequence[int], rows: np.ndarray, fewest: int
 
 
 def cost_of_joining(cost: np.ndarray, begin: int, border: int, end: int) -> float:
-    """Compute by how much one line fits two neighbouring intervals worse than a line for each.
+    """Return by how much the misfit grows if two neighbouring intervals have one line instead of two.
 
     Args:
-        cost: Misfit of the line through the sizes a to b, (n, n).
-        begin: Place of the first size of the first interval.
-        border: Place of the first size of the second one.
-        end: Place behind its last size.
+        cost: Misfit of the line through the sizes a to b, shape (sizes, sizes).
+        begin: Index of the first size of the first interval.
+        border: Index of the first size of the second interval.
+        end: Index after the last size of the second interval.
     """
     return float(cost[begin, end - 1] - cost[begin, border - 1] - cost[border, end - 1])
 
 
 NARROW = 1.25
-"""Ratio of the largest to the smallest size below which an interval is narrow: a quarter of an octave holds no more
-than two of the planned sizes."""
+"""Ratio of largest to smallest size below which an interval is narrow.
+
+A quarter of an octave holds at most two of the planned sizes.
+"""
 
 
 @dataclass(frozen=True)
 class JoinedIntervals:
-    """Places of the first size of each interval that is left, and the sizes (bytes) of those that were joined."""
+    """Intervals after joining.
+
+    Attributes:
+        begins: Index of the first size of each interval that is left.
+        joined: (from, to) sizes in bytes of the intervals that were joined to a neighbour.
+    """
 
     begins: tuple[int, ...]
     joined: tuple[tuple[int, int], ...]
 
 
 def is_unknown(line: CostLine, from_bytes: int, to_bytes: int) -> bool:
-    """Check whether the confidence interval of a line's start is wider than any time on the line."""
+    """Check whether the half-width of the confidence interval of a line's start exceeds the line's times.
+
+    Args:
+        line: The line.
+        from_bytes: Smallest size of the line.
+        to_bytes: Largest size of the line.
+    """
     half = (line.start_ci[1] - line.start_ci[0]) / 2
     return half > float(np.abs(line(np.array([from_bytes, to_bytes]))).max())
 
 
 def determined(of: SizeCurves, begins: Sequence[int], tolerance: float) -> JoinedIntervals:
-    """Join narrow intervals of which neither overhead nor gap is known to the neighbour that they fit best.
+    """Join narrow intervals that have unknown overhead and gap to the neighbour that they fit best.
 
     Args:
-        of: Times of each size.
-        begins: Places of the first size of each interval, 0 first.
-        tolerance: Share of a time by which it may be off its line.
+        of: Curves over the sizes.
+        begins: Index of each interval's first size, 0 first.
+        tolerance: Largest deviation from a line that is taken for noise, as a share of the time.
     """
     cost = misfit(of.size, (of.overhead, of.gap), tolerance)
     borders, joined = [*begins, len(of.size)], []
