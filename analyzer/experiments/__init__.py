@@ -1,1 +1,1 @@
-"""Tables of experiments: what runs did under which factors, for models to be fitted to."""
+"""Tables of experiments: measurements of several runs with their parameters, to which models are fitted."""

@@ -1,6 +1,6 @@
 """Table of all executions of regions: place, time and parameters of each execution.
 
-TIA's instrumentation writes the same of an experiment, one row for each execution (Rodriguez 2011, sections 2.3 and
+TIA's instrumentation writes such a table of an experiment, one row for each execution (Rodriguez 2011, sections 2.3 and
 2.4).
 """
 
@@ -28,14 +28,15 @@ _NS = 1e9
 def executions(trace: Trace, team: Team) -> pandas.DataFrame:
     """Build a table with a row for each execution of a region, by region, rank, thread and begin.
 
-    Collective over the team. Columns: `FIXED`; the counters that were read at begins and ends (counts in between, NaN
-    where they are not known); `node_...`, samples of the rank's node, means over the execution; parameters of the
-    region or of the nearest region around it that gives them, the last value, NaN where there is none.
+    Collective over the team. Columns are `FIXED`, then:
 
-    `time` is the wall-clock time from begin to end, with the regions inside, less the time that the tracer took to
-    write its buffer and after each call; `exclusive` is without the regions inside; `computing` is the useful part of
-    `time` (docs/computing.md), `mpi` the part inside MPI. `execution` counts the executions of a region on a thread
-    from 1.
+    * counters that were read at begins and ends of regions: counts in between, NaN where they are not known;
+    * `node_...`: samples of the rank's node, means over the execution;
+    * parameters, from the region or the nearest region around it that gives them: the last value, NaN if there is none.
+
+    `time` is the wall-clock time from begin to end, including inner regions, less the tracer's time for flushes and
+    after calls. `exclusive` is `time` without inner regions. `computing` is the useful part of `time`
+    (docs/computing.md), `mpi` the part inside MPI. `execution` counts the executions of a region on a thread, from 1.
     """
     import pandas
 
@@ -52,7 +53,7 @@ def executions(trace: Trace, team: Team) -> pandas.DataFrame:
 
 
 def _of_rank(trace: Trace, rank: int) -> pandas.DataFrame:
-    """Return the rows of one rank."""
+    """Build the rows of one rank."""
     import pandas
 
     visits = region_visits(trace, rank)
@@ -91,7 +92,7 @@ def _number(visits: np.ndarray) -> np.ndarray:
 
 
 def _times(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute inclusive, exclusive, computing and MPI time of each visit, ns."""
+    """Compute inclusive, exclusive, computing and MPI time of each visit, in ns."""
     threads = [_Thread(trace, rank, number, visits) for number in np.unique(visits["thread"]).tolist()]
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         states = trace.states(begin, end, range(rank, rank + 1))
@@ -109,7 +110,7 @@ def _times(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]
 
 
 class _Thread:
-    """Sums of one thread at each begin and end of its visits: computing, inside MPI, taken by the tracer (ns)."""
+    """Sums of one thread's computing, MPI and tracer time in ns, up to each begin and end of its visits."""
 
     def __init__(self, trace: Trace, rank: int, number: int, visits: np.ndarray) -> None:
         self._number, self.of = number, visits["thread"] == number
@@ -132,7 +133,7 @@ class _Thread:
         self._until[:, first:last] = [total.until(self._edges[first:last]) for total in self._sums]
 
     def spent(self, visits: np.ndarray) -> np.ndarray:
-        """Return computing, MPI and the tracer's time in each visit of the thread, ns: (3, visits)."""
+        """Return computing, MPI and tracer time in ns in each visit of the thread, shape (3, visits)."""
         begins, ends = (np.searchsorted(self._edges, visits[name]) for name in ("begin", "end"))
         computing, inside, after_calls, flushes = (self._until[:, ends] - self._until[:, begins]).astype(float)
         return np.array([computing, inside, after_calls + flushes])

@@ -1,7 +1,7 @@
-"""Expressions over the columns of a table: which rows stay, and columns that are computed from others.
+"""Expressions over the columns of a table, for conditions on rows and for computed columns.
 
-They are Python's own syntax with numbers, texts, columns, arithmetic, comparisons, and, or, not, in, and a few
-functions of numpy. Nothing else is evaluated.
+They have Python's syntax with numbers, texts, columns, arithmetic, comparisons, and, or, not, in, and a few functions
+of numpy. Nothing else is evaluated.
 """
 
 from __future__ import annotations
@@ -54,15 +54,23 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 _LARGEST_INTEGER = 1 << 32
-"""Larger ones are real numbers: Python's integers have no limit, and numpy has none for these."""
+"""Integers above this become real numbers: numpy's integers have limits that Python's do not have."""
 
 
 def evaluate(text: str, frame: pandas.DataFrame) -> np.ndarray:
-    """Evaluate an expression in each row. Columns of C's variables are named as they are: `grid.n`, `v[1]`, `p->n`.
+    """Evaluate an expression in each row of a table.
 
-    Raises TracelibError if it cannot be evaluated, with the cause and the columns that there are.
+    Columns of C variables keep their names in the expression: `grid.n`, `v[1]`, `p->n`.
 
-    Raises TracelibError where it cannot be evaluated: what is wrong, and which columns there are.
+    Args:
+        text: The expression.
+        frame: The table.
+
+    Returns:
+        Values of shape (rows,).
+
+    Raises:
+        TracelibError: The expression is not valid. The message has the cause and the table's columns.
     """
     try:
         renamed = identifiers(frame.columns)
@@ -80,7 +88,11 @@ def evaluate(text: str, frame: pandas.DataFrame) -> np.ndarray:
 
 
 def chosen(text: str, frame: pandas.DataFrame) -> np.ndarray:
-    """Return a mask of the rows for which a condition holds. Raises TracelibError."""
+    """Return a mask of the rows for which a condition holds.
+
+    Raises:
+        TracelibError: The text is not a valid expression, or its values are not true or false.
+    """
     found = evaluate(text, frame)
     if found.dtype != bool:
         raise TracelibError(f"{text!r} is no condition", "such as n > 100 and ranks == 4")
@@ -88,11 +100,11 @@ def chosen(text: str, frame: pandas.DataFrame) -> np.ndarray:
 
 
 class _Wrong(Exception):
-    """Something that an expression cannot have."""
+    """Error: a part of an expression is not allowed."""
 
 
 class _Evaluation:
-    """One expression over one table."""
+    """Evaluation of one expression over one table."""
 
     def __init__(self, frame: pandas.DataFrame) -> None:
         self._frame = frame

@@ -1,4 +1,4 @@
-"""Columns for data measured beside a run: Ganglia's replies, and LoOgGP parameters of the network."""
+"""Columns for data measured beside a run: replies of Ganglia, and LoOgGP parameters of the network."""
 
 from __future__ import annotations
 
@@ -17,14 +17,23 @@ if TYPE_CHECKING:
     import pandas
 
 REPLY = "ganglia"
-"""The parameter of a region by which its reply is found: NAME.NUMBER.ganglia.xml (docs/drivers.md)."""
+"""Parameter of a region that has the number of its reply, a file NAME.NUMBER.ganglia.xml (docs/drivers.md)."""
 
 
 def network_columns(path: str, size_bytes: int) -> dict[str, float]:
-    """Return L, o, O, g, G of a model of `analyze loggp`, of the interval of a message of this size; s and s/byte.
+    """Return the LoOgGP parameters L, o, O, g, G for messages of one size as columns.
 
-    A start that is not known is NaN. Raises TracelibError. Source: Rodriguez 2011, section 3.2 (parameters as variables
-    of other experiments).
+    Source: Rodriguez 2011, section 3.2 (parameters as variables of other experiments).
+
+    Args:
+        path: File of a model that `analyze loggp` wrote.
+        size_bytes: Size of the messages, which selects the model's interval.
+
+    Returns:
+        Values in s and s/byte by column name. NaN: the start of a line is not known.
+
+    Raises:
+        TracelibError: The file cannot be read, or is no model.
     """
     model = LoOgGP.read(path)
     above = [one for one in model.intervals if size_bytes <= one.to_bytes]
@@ -37,10 +46,18 @@ def network_columns(path: str, size_bytes: int) -> dict[str, float]:
 
 
 def add_ganglia(frame: pandas.DataFrame, metrics: Sequence[str], folders: Iterable[Path]) -> pandas.DataFrame:
-    """Add `ganglia_METRIC` to the table: Ganglia's reply on the row's node; missing if there is none.
+    """Add a column `ganglia_METRIC` for each metric: Ganglia's value for the row's node, NaN if there is none.
 
-    The rank that asked said the number of the reply. It holds for the same execution of the region on all ranks. Raises
-    TracelibError where a reply is not there, or says none of the metrics.
+    The rank that asked Ganglia recorded the number of the reply. The reply holds for the same execution of the region
+    on all ranks.
+
+    Args:
+        frame: Table of executions.
+        metrics: Names of Ganglia's metrics.
+        folders: Folders in which replies are searched.
+
+    Raises:
+        TracelibError: No region asked Ganglia, a reply is missing, or a metric is in no reply.
     """
     if REPLY not in frame.columns:
         raise TracelibError("no region asked Ganglia", "mark it with the driver Ganglia: docs/drivers.md")
@@ -57,11 +74,11 @@ def add_ganglia(frame: pandas.DataFrame, metrics: Sequence[str], folders: Iterab
 
 
 Reply = dict[str, dict[str, float]]
-"""Numbers by metric, by host."""
+"""Numeric metrics of one reply: values by metric, by host."""
 
 
 def _value(reply: Reply | None, node: str, metric: str) -> float:
-    """Find a node's value; nodes are called by their whole name, or by its first part."""
+    """Return a node's value of a metric, NaN if there is none. Hosts match by full name or by its first part."""
     hosts = [of for name, of in (reply or {}).items() if name == node or name.split(".")[0] == node.split(".")[0]]
     return hosts[0].get(metric, np.nan) if hosts else np.nan
 
@@ -74,7 +91,11 @@ def _reply(number: int, places: Sequence[Path]) -> Reply:
 
 
 def read_reply(path: Path) -> Reply:
-    """Read the metrics of a reply of gmond that are numbers. Raises TracelibError."""
+    """Read the numeric metrics of a reply from Ganglia's gmond.
+
+    Raises:
+        TracelibError: The file cannot be read, or is no reply of Ganglia.
+    """
     found: Reply = {}
     host: list[str] = []
 

@@ -1,4 +1,4 @@
-"""SIEVE: the rows of a table that a model is fitted to (Rodriguez 2011, section 2.5.2; cll.sieve)."""
+"""SIEVE: selection of the rows to which a model is fitted (Rodriguez 2011, section 2.5.2; cll.sieve)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ if TYPE_CHECKING:
     import pandas
 
 DEVIATIONS = 2
-"""Rule `deviation`: the thesis's, of repeated measurements (section 3.3.2)."""
+"""Standard deviations from the mean beyond which rule `deviation` marks outliers (thesis, section 3.3.2)."""
 MODIFIED_Z = 3.5
-"""Rule `median`: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993), section 3.3."""
+"""Score above which rule `median` marks outliers.
+
+Source: Iglewicz and Hoaglin, How to Detect and Handle Outliers (1993), section 3.3.
+"""
 _NORMAL_MAD = 0.6745
-"""The median of the deviations from the median of a normal distribution, in its standard deviations."""
+"""Median of the distances from the median of a normal distribution, in its standard deviations."""
 
 
 def by_deviation(values: np.ndarray) -> np.ndarray:
-    """Mark values (bool) more than two standard deviations (of the sample) from their mean.
+    """Return a mask of the values more than two sample standard deviations from their mean.
 
-    Among five or fewer values there are none: the largest possible distance is (n - 1) / sqrt(n) deviations.
+    Five or fewer values have no outliers: the largest possible distance is (n - 1) / sqrt(n) deviations.
     """
     if len(values) < 3:
         return np.zeros(len(values), bool)
@@ -33,9 +36,10 @@ def by_deviation(values: np.ndarray) -> np.ndarray:
 
 
 def by_median(values: np.ndarray) -> np.ndarray:
-    """Mark values (bool) whose modified z-score, 0.6745 |x - median| / MAD, is above 3.5.
+    """Return a mask of the values whose modified z-score, 0.6745 |x - median| / MAD, is above 3.5.
 
-    Finds several outliers that hide each other. Finds none where more than half of the values are equal.
+    MAD is the median of the distances from the median. The rule finds several outliers that hide each other. It finds
+    none if more than half of the values are equal.
     """
     away = np.abs(values - np.median(values))
     typical = np.median(away)
@@ -45,19 +49,26 @@ def by_median(values: np.ndarray) -> np.ndarray:
 
 
 RULES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"median": by_median, "deviation": by_deviation}
-"""Rules by name; each takes the repetitions of one setting and marks the outliers."""
+"""Rules by name. Each takes the repetitions of one setting and returns a mask of the outliers."""
 
 
 def select(frame: pandas.DataFrame, conditions: Sequence[str]) -> pandas.DataFrame:
-    """Select the rows for which all conditions hold (analyzer.experiments.expression). Raises TracelibError."""
+    """Return the rows for which all conditions hold (see `analyzer.experiments.expression`).
+
+    Raises:
+        TracelibError: A condition is not valid.
+    """
     for condition in conditions:
         frame = frame[chosen(condition, frame)]
     return frame.reset_index(drop=True)
 
 
 def observable_of(frame: pandas.DataFrame) -> str:
-    """Choose the column to model if the user names none: PAPI_REAL_USEC, else CLOCK, else time. Raises
-    TracelibError."""
+    """Return the column to model if the user names none: PAPI_REAL_USEC, else CLOCK, else time.
+
+    Raises:
+        TracelibError: The table has none of these columns.
+    """
     for name in OBSERVABLES:
         if name in frame.columns:
             return name
@@ -65,18 +76,18 @@ def observable_of(frame: pandas.DataFrame) -> str:
 
 
 def outliers(frame: pandas.DataFrame, observable: str, factors: Sequence[str], rule: str = "median") -> np.ndarray:
-    """Mark rows (bool) that are outliers among the rows with the same factors. Missing values are no outliers.
+    """Return a mask of the rows that are outliers among the rows with the same factors.
 
-    A setting that was measured once or twice has no outliers.
+    A missing value is no outlier. A setting with one or two measurements has no outliers.
 
     Args:
         frame: Table of experiments.
-        observable: Column that was measured.
+        observable: The measured column.
         factors: Columns that identify a setting.
-        rule: One of RULES.
+        rule: Name of the rule, one of RULES.
 
     Raises:
-        TracelibError: A column is missing, or the observable is no number.
+        TracelibError: A column is missing, or the observable is not a column of numbers.
     """
     for name in (observable, *factors):
         if name not in frame.columns:
@@ -93,7 +104,7 @@ def outliers(frame: pandas.DataFrame, observable: str, factors: Sequence[str], r
 
 
 def _groups(frame: pandas.DataFrame, factors: Sequence[str]) -> list[np.ndarray]:
-    """Return the positions of the rows of each setting; a factor that is missing is a value of its own."""
+    """Return the positions of the rows of each setting. A missing factor counts as a value of its own."""
     if not factors:
         return [np.arange(len(frame))]
     return list(frame.groupby(list(factors), dropna=False, sort=False).indices.values())

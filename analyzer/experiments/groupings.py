@@ -1,4 +1,4 @@
-"""The kinds of time that a table can be of, by what `--by` names."""
+"""Kinds of time into which a table can divide runs, by their names for `--by`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 
 def by_cluster(trace: Trace, team: Team) -> pandas.DataFrame:
-    """Sum up time by kind of CPU burst, as `analyze clusters` without options finds them. Collective over the team.
+    """Build a table of times by cluster of bursts, as `analyze clusters` finds them. Collective over the team.
 
-    A cluster is named after the procedure before which most of its time is spent, if there is one. Where several
-    clusters have one procedure, the cluster with the longest bursts is the first. Raises TracelibError where
-    scikit-learn is not installed.
+    A cluster is named after the procedure before which most of its time is spent, if there is one. If several clusters
+    have the same procedure, the cluster with the longest bursts has number 1.
+
+    Raises:
+        TracelibError: scikit-learn is not installed.
     """
     clusters = find_clusters(trace, team).clusters
     time, count, before = _added(trace, team, clusters)
@@ -43,7 +45,7 @@ def by_cluster(trace: Trace, team: Team) -> pandas.DataFrame:
 
 
 def _added(trace: Trace, team: Team, clusters: BurstClusters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sum up for each cluster ns and bursts by rank, and ns by the procedure after its bursts."""
+    """Sum up for each cluster: time in ns and number of bursts by rank, and time by the procedure after the burst."""
     time, count = (np.zeros((clusters.count, trace.size), np.int64) for _ in range(2))
     before = np.zeros((clusters.count, len(trace.procedures)), np.int64)
     for rank in trace.share(team):
@@ -62,7 +64,7 @@ def _added(trace: Trace, team: Team, clusters: BurstClusters) -> tuple[np.ndarra
 
 
 def _next_call(states: np.ndarray, calls: np.ndarray) -> np.ndarray:
-    """Return the procedure of the first call of its thread after each burst; -1: none in this window."""
+    """Return the procedure of the first call after each burst on its thread. -1: there is none in this window."""
     found = np.full(len(states), -1, np.int64)
     for thread in np.unique(states["thread"]):
         own, of_thread = states["thread"] == thread, calls[calls["thread"] == thread]
@@ -78,4 +80,4 @@ KINDS: dict[str, Callable[[Trace, Team], pandas.DataFrame]] = {
     "place": by_place,
     "cluster": by_cluster,
 }
-"""(trace, team) -> a row for each kind of time, with MEASURED."""
+"""Functions by the name for `--by`. Each takes trace and team, and returns a table with a row for each kind of time."""

@@ -1,7 +1,8 @@
-"""Shares of a run that grow: each kind of time of several runs, modelled over their ranks and settings.
+"""Growth of the parts of a run: each kind of time of several runs is modelled over ranks and settings.
 
-The parts of a run (MPI calls by place and the computation before them) are fitted one by one, predicted where no run
-was, and divided by their sum there (as Extra-P does for call paths; Calotoiu et al. 2013).
+The parts of a run are MPI calls by place, and the computation before them. Each part is fitted by itself, predicted
+where no run was, and divided by the sum of all predictions there (as Extra-P does for call paths; Calotoiu et al.
+2013).
 """
 
 from __future__ import annotations
@@ -26,23 +27,32 @@ if TYPE_CHECKING:
 
 REST_KIND, REST = "rest", "all else"
 OUTSIDE = INIT | FINALIZE
-"""A long run has them as often as a short one: they are no part of the run's time here, nor is what is before them."""
+"""Procedures that are no part of the run's time here, nor is the computation before them.
+
+A long run has them as often as a short one.
+"""
 FARTHER = 4.0
-"""Factor from the largest measured number of ranks to the number at which shares are predicted by default."""
+"""Factor from the largest measured number of ranks to the number for which parts are predicted by default."""
 _PARTITION = (CALL_KIND, BURST_KIND)
 _MODELLED = (*_PARTITION, REGION_KIND, CLUSTER_KIND)
 _MOST = 200
 _SETTINGS = 3
 _GREATEST = 1e100
 _HAD = 0.8
-"""Ranks that have a CPU for less of their computation wait for one."""
+"""Share of their computation for which ranks must have a CPU; below it, a note warns that they waited for one."""
 _STEADY = 0.05
-"""A time that changes by less than this share is steady."""
+"""Relative change of a time below which it counts as steady."""
 
 
 @dataclass(frozen=True)
 class ExpectedTime:
-    """A part at a point: seconds of a rank on average, and of the run's time its share, each with 95 % intervals."""
+    """Expected time of a part at a point, with 95 % confidence intervals.
+
+    Attributes:
+        time: Time in s, mean over the ranks.
+        share: Share of the run's time.
+        share_interval: Confidence interval of the share.
+    """
 
     time: ModelPrediction
     share: float
@@ -51,7 +61,14 @@ class ExpectedTime:
 
 @dataclass(frozen=True)
 class TimePart:
-    """A kind of time. `now` is at the largest setting that was measured; expected: at each point."""
+    """A kind of time as a part of the run, with its model.
+
+    Attributes:
+        kind: Kind of the part, such as "call" or "burst".
+        now_s: Mean time of a rank in s, at the largest measured setting.
+        now_share: Share of the run's time at the largest measured setting.
+        expected: Expected time at each point.
+    """
 
     kind: str
     name: str
@@ -59,24 +76,33 @@ class TimePart:
     now_s: float
     now_share: float
     expected: tuple[ExpectedTime, ...]
-    grows_as: str  # the term that changes it most from now to the last point; "": it is steady
-    outside: bool  # it begins or ends a run
+    grows_as: str  # the term that changes most from the largest setting to the last point; "": the part is steady
+    outside: bool  # the part begins or ends the run (MPI_Init, MPI_Finalize)
 
     @property
     def is_in_sum(self) -> bool:
-        """Check whether this is one of the parts whose sum is the run's time."""
+        """True if the part is one of those whose sum is the run's time."""
         return _in_sum((self.kind, self.name))
 
     @property
     def growth(self) -> float:
-        """Factor by which the part's share of the run grows until the last point."""
+        """Difference of the part's share of the run between the last point and the largest measured setting."""
         return self.expected[-1].share - self.now_share
 
 
 @dataclass(frozen=True)
 class TimeGrowth:
-    """parts: those whose share grows most first, what begins and ends a run last. run_s: a rank's mean time at the
-    points, by the sum of the parts."""
+    """Growth of all parts of a run.
+
+    Attributes:
+        runs: Number of runs.
+        parameters: Names of the parameters that differ between runs.
+        largest: The largest measured setting.
+        points: Settings at which times are predicted.
+        parts: Parts by growth of their share, largest first. Parts that begin or end a run are last.
+        now_s: Mean time of a rank in s at the largest setting, as the sum of the parts.
+        run_s: The same at each point.
+    """
 
     runs: int
     parameters: tuple[str, ...]
@@ -95,11 +121,18 @@ def growth(
     terms: str | None = None,
     options: FitOptions = DEFAULTS,
 ) -> TimeGrowth:
-    """Model all kinds of time in a table that `table` makes by kinds: a row for each kind and run.
+    """Model the kinds of time in a table that `table` made by kinds, and predict their shares.
 
-    factors: columns that may matter; points: values of some of these, the others are as at the largest setting.
+    Args:
+        frame: Table with a row for each kind of time and run.
+        factors: Columns that may influence the times.
+        points: Settings to predict. Parameters that a point does not name are as at the largest setting. Empty: four
+            times the largest number of ranks.
+        terms: Candidate terms, as `candidates` reads them. None: chosen from the data.
+        options: Options of the fit.
 
-    Raises TracelibError where runs differ in too few settings, or a point names something else.
+    Raises:
+        TracelibError: Runs have fewer than three different settings, or a point names another parameter.
     """
     frame = _checked(frame)
     parameters, notes = _parameters(frame, factors)
@@ -127,7 +160,7 @@ def growth(
 
 
 def _checked(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the table with texts as texts. Raises TracelibError if a column is missing, or numbers are none."""
+    """Return the table with texts as texts. Raises TracelibError if a column is missing or has wrong values."""
     texts, numbers = (KIND, NAME, RUN), (RANKS, TIME, MEASURED[0])
     for column in (*texts, *numbers):
         if column not in frame.columns:
@@ -142,7 +175,10 @@ def _checked(frame: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def _parameters(frame: pandas.DataFrame, factors: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    """Return the columns of numbers that differ between runs, ranks first; not those that only change with others."""
+    """Return the numeric columns that differ between runs, ranks first, and notes about the others.
+
+    A column that changes only with other columns is left out.
+    """
     runs = frame.drop_duplicates(RUN)
     others = [name for name in factors if name not in (KIND, NAME, *SCALE)]
     numbers = [name for name in (RANKS, *others) if runs[name].dtype.kind in "iufb"]
@@ -166,7 +202,7 @@ def _parameters(frame: pandas.DataFrame, factors: Sequence[str]) -> tuple[tuple[
 
 
 def _waited(frame: pandas.DataFrame) -> list[str]:
-    """Warn where ranks waited for a CPU while they computed, as far as CPU time was recorded."""
+    """Return a note if ranks waited for a CPU while they computed, as far as CPU time was recorded."""
     if CPU not in frame.columns or frame[CPU].dtype.kind != "f":
         return []
     bursts = frame[(frame[KIND] == BURST_KIND) & frame[CPU].notna() & ~frame[NAME].str.split(" ").str[0].isin(OUTSIDE)]
@@ -183,7 +219,7 @@ def _waited(frame: pandas.DataFrame) -> list[str]:
 
 
 def _largest(frame: pandas.DataFrame, parameters: Sequence[str]) -> dict[str, float]:
-    """Return the setting with the most ranks, and of these the largest in the other parameters, one after the other."""
+    """Return the setting with the most ranks; among these, the largest values of the other parameters in turn."""
     values = frame[list(parameters)].to_numpy(float)
     return dict(zip(parameters, max(map(tuple, values.tolist())), strict=True))
 
@@ -215,9 +251,10 @@ def _outside(key: Key) -> bool:
 def _fitted(
     measured: pandas.DataFrame, parameters: Sequence[str], terms: str | None, options: FitOptions
 ) -> dict[Key, tuple[pandas.DataFrame, Model]]:
-    """Fit a model to each kind of time; returns the rows and the model by kind.
+    """Fit a model to each kind of time. Return the rows and the model by kind.
 
-    Kinds in too few settings, and small kinds where there are very many, are added up as the rest.
+    Kinds that were measured in too few settings are added up as the rest. So are small kinds if there are more than
+    200.
     """
     import pandas
 
@@ -242,13 +279,13 @@ def _fitted(
 
 
 def _now(rows: pandas.DataFrame, largest: Mapping[str, float]) -> float:
-    """Return the mean of the measurements at the largest setting; 0 if the part is not in these runs."""
+    """Return the mean of the measurements at the largest setting. 0: the part is not in these runs."""
     there = np.all([rows[name] == value for name, value in largest.items()], axis=0)
     return float(rows[TIME][there].mean()) if there.any() else 0.0
 
 
 def _expected(time: ModelPrediction, run_s: float, outside: bool) -> ExpectedTime:
-    """Return the expected time. outside: the run's time is without it."""
+    """Return the expected time of a part. `outside`: the run's time does not include the part."""
     others = run_s if outside else max(run_s - max(time.value, 0.0), 0.0)
 
     def share(seconds: float) -> float:
@@ -259,7 +296,7 @@ def _expected(time: ModelPrediction, run_s: float, outside: bool) -> ExpectedTim
 
 
 def _grows_as(model: Model, largest: Mapping[str, float], point: Mapping[str, float]) -> str:
-    """Return the term that changes the predicted value most between two settings; "": that hardly changes."""
+    """Return the term that changes the predicted value most between two settings. "": the value hardly changes."""
     member = model.central(**point)
     before, after = (
         np.array([c * float(term.value(at)) for c, term in zip(member.coefficients, member.terms, strict=True)])

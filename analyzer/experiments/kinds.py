@@ -1,6 +1,6 @@
-"""Times of a run without annotation, as rows: by MPI procedure, region, place, and the computation before each.
+"""Times of a run without annotation as rows: by MPI procedure, by region, by place, and the computation before each.
 
-Over several runs these are the kinds of time that can be modelled one by one.
+Over several runs, these kinds of time can be modelled one by one.
 """
 
 from __future__ import annotations
@@ -27,24 +27,27 @@ CALL_KIND, BURST_KIND, CLUSTER_KIND, REGION_KIND = "call", "burst", "cluster", "
 REGION_KINDS = (REGION_KIND, "region computing", "region MPI")
 CPU = "cpu_time"
 MEASURED = ("in_ranks", "count", "time", "time_min", "time_median", "time_max", "bytes", CPU)
-"""Measured columns of a kind: number of ranks that did it; among these ranks: mean count, times (mean, least, median,
-most), mean bytes, mean CPU time (of bursts, where it was recorded)."""
+"""Measured columns of a kind of time.
+
+They are the number of ranks that have it, and over these ranks: mean count, times in s (mean, least, median, largest),
+mean bytes, and mean CPU time in s (of bursts, if it was recorded).
+"""
 _WITH_CPU = (*SUMMED, CPU)
 _BURST = np.dtype([*CALLER.descr, (CPU, "<i8")])
 
 
 def by_call(trace: Trace, team: Team) -> pandas.DataFrame:
-    """Return `call`, the time inside each MPI procedure, and `burst`, the computation before its calls.
+    """Build a table of times by MPI procedure. Collective over the team.
 
-    Collective over the team.
+    Kind `call` is the time inside the procedure, kind `burst` the computation before its calls.
     """
     return _of_callers(trace, team, np.zeros, lambda group: "")
 
 
 def by_place(trace: Trace, team: Team) -> pandas.DataFrame:
-    """Sum up times by procedure and place in the program, such as "MPI_Send at exchange.c:212 in exchange".
+    """Build a table of times by procedure and place, such as "MPI_Send at exchange.c:212 in exchange".
 
-    Where places are not known, times are by procedure alone. Collective over the team.
+    If places are not known, times are by procedure alone. Collective over the team.
     """
     paths = trace.extra(CallPaths)
     if not paths.known:
@@ -54,9 +57,10 @@ def by_place(trace: Trace, team: Team) -> pandas.DataFrame:
 
 
 def by_region(trace: Trace, team: Team) -> pandas.DataFrame:
-    """Return `region`, the time from begin to end, and its parts `region computing` and `region MPI`.
+    """Build a table of times by region. Collective over the team.
 
-    A region in itself counts once. `count` is the number of visits of a rank. Collective over the team.
+    Kind `region` is the time from begin to end; `region computing` and `region MPI` are parts of it. A region inside
+    itself counts once. `count` is the number of visits of a rank.
     """
     found = region_profile(trace, team)
     rows = []
@@ -70,7 +74,7 @@ def by_region(trace: Trace, team: Team) -> pandas.DataFrame:
 def _of_callers(
     trace: Trace, team: Team, groups: Callable[[int], np.ndarray], named: Callable[[int], str]
 ) -> pandas.DataFrame:
-    """Sum up calls and the computation before them, by group of their path and procedure."""
+    """Sum up calls and the computation before them, by group of the call's path and by procedure."""
     of_kind = {CALL_KIND: add_up(trace, team, CallerSums(trace, pathless=True)).rows, BURST_KIND: _bursts(trace, team)}
     with_cpu = all(is_measured(trace, rank) for rank in range(trace.size))
     length = 1 + max((int(rows["path"].max(initial=0)) for rows in of_kind.values()), default=0)
@@ -91,10 +95,10 @@ def _of_callers(
 
 
 def _bursts(trace: Trace, team: Team) -> np.ndarray:
-    """Return _BURST of the computation before calls.
+    """Sum up the computation before calls, as rows of _BURST.
 
-    `inside` is the useful time of a thread since its call before, or since its begin, and `count` the number of these
-    that are not empty. Computation after its last call belongs to no call.
+    `inside` is the useful time of a thread since its previous call, or since its begin. `count` is the number of bursts
+    that are not empty. Computation after the last call belongs to no call.
     """
     parts = [_bursts_of(trace, rank) for rank in trace.share(team)]
     everybody = [rows for of_member in team.allgather(parts) for rows in of_member]
@@ -125,16 +129,21 @@ def _bursts_of(trace: Trace, rank: int) -> np.ndarray:
 
 
 class _CpuTime:
-    """For how long a rank with one thread had a CPU in the bursts before its calls; 0 where that is not known."""
+    """CPU time of a rank with one thread in the bursts before its calls. 0 where it is not known."""
 
     def __init__(self, trace: Trace, rank: int) -> None:
         self._bursts = CpuBursts(trace, rank)
         self._before = 0
 
     def before(self, window: tuple[int, int], calls: np.ndarray, until: np.ndarray) -> np.ndarray:
-        """Return the ns before each call of a window, no more than the burst's. until: the useful time before it.
+        """Return the CPU time in ns before each call of a window, at most the length of the burst.
 
-        Time before polls that fail belongs to the next call that was read.
+        CPU time before polls that fail belongs to the next call at which CPU time was read.
+
+        Args:
+            window: Begin and end of the window.
+            calls: Calls of the window.
+            until: Useful time of the thread up to each call, ns.
         """
         cpu = self._bursts.window(window, calls)
         if cpu is None:
@@ -148,7 +157,7 @@ class _CpuTime:
 
 
 def _before(rank: int, burst: np.ndarray, cpu: np.ndarray, call: np.ndarray, path: np.ndarray) -> np.ndarray:
-    """Return _BURST of one thread's bursts in a window."""
+    """Return the bursts of one thread in a window as rows of _BURST."""
     rows = np.zeros(len(burst), _BURST)
     rows["rank"], rows["path"], rows["call"] = rank, path, call
     rows["count"], rows["inside"], rows[CPU] = burst > 0, burst, cpu
@@ -163,7 +172,16 @@ def row_of_kind(
     size: np.ndarray | None = None,
     cpu_ns: np.ndarray | None = None,
 ) -> dict:
-    """Make the row of one kind of time over the ranks that have it."""
+    """Make the row of one kind of time.
+
+    Args:
+        kind: Kind of time.
+        name: Name, such as the procedure.
+        count: Count on each rank that has the kind, shape (ranks,).
+        ns: Time on each of these ranks.
+        size: Bytes on each of these ranks. None: not known.
+        cpu_ns: CPU time on each of these ranks. None: not known.
+    """
     seconds = ns / 1e9
     times = (seconds.mean(), seconds.min(), np.median(seconds), seconds.max())
     rest = (np.nan if size is None else size.mean(), np.nan if cpu_ns is None else cpu_ns.mean() / 1e9)

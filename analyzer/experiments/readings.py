@@ -1,4 +1,4 @@
-"""Counts of counters in an execution, and samples of the node during it."""
+"""Counts of counters in executions of regions, and samples of the node during them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ from tracelib.schema.node import SYSTEM, SampleKind
 
 
 def counted_between(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute by counter what each visit counted, from the readings at its begin and its end.
+    """Compute each counter's count in each visit of a region, from readings at begin and end.
 
-    NaN where a reading is missing, or where sets of counters took turns in between. Counters that no visit has are left
-    out.
+    Args:
+        trace: The run.
+        rank: The rank.
+        visits: Visits of regions.
+
+    Returns:
+        Counts by counter, shape (visits,). NaN: a reading is missing, or sets of counters took turns in between.
+        Counters without any count are left out.
     """
     counters = trace.extra(Counters).known
     if not counters or not len(visits):
@@ -36,8 +42,7 @@ def counted_between(trace: Trace, rank: int, visits: np.ndarray) -> dict[str, np
 
 
 def _at_regions(trace: Trace, rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Return time, thread and values of the readings at begins and ends of regions, and when another set began, by
-    thread."""
+    """Return time, thread and values of readings at begins and ends of regions, and times of changed sets by thread."""
     extra, readings, changes = trace.extra(Counters), [], []
     for begin, end in pairwise(windows_of_rank(trace, rank).tolist()):
         samples = extra.samples(rank, begin, end)
@@ -52,7 +57,7 @@ def _at_regions(trace: Trace, rank: int) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def _differences(time: np.ndarray, values: np.ndarray, visits: np.ndarray) -> np.ndarray:
-    """Return the last reading of a thread at the end less the first at the begin, (visits, counters)."""
+    """Return last reading at the end minus first reading at the begin of each visit, shape (visits, counters)."""
     if not len(time):
         return np.full((len(visits), values.shape[1]), np.nan)
     first = np.searchsorted(time, visits["begin"]).clip(max=len(time) - 1)
@@ -63,13 +68,18 @@ def _differences(time: np.ndarray, values: np.ndarray, visits: np.ndarray) -> np
 
 
 def sampled_between(trace: Trace, node: int, visits: np.ndarray) -> dict[str, np.ndarray]:
-    """Return `node_...`: means over each visit of the samples of its node (`TRACELIB_SYSTEM`).
+    """Compute means over each visit of the samples of its node (`TRACELIB_SYSTEM`), as columns `node_...`.
 
-    A sample holds since the sample before it: a gauge, a share of the CPU time, or of a count (bytes, packets) the rate
-    a second. A visit outside the samples has the nearest one's values.
+    A sample holds since the sample before it. Its value is a gauge, a share of the CPU time, or the rate per second of
+    a count (bytes, packets). A visit outside the samples has the values of the nearest sample.
 
-    What a sample says holds since the sample before it: a gauge, a share of the CPU time, and of what is counted
-    (bytes, packets) the rate, a second. A visit outside the samples has what the nearest one says.
+    Args:
+        trace: The run.
+        node: Number of the node.
+        visits: Visits of regions.
+
+    Returns:
+        Means by column name, shape (visits,).
     """
     found = {}
     for samples in trace.nodes.samples:

@@ -1,4 +1,4 @@
-"""Factors of a whole run that no region says: words of its command line, parts of its file's name."""
+"""Parameters of a whole run that no region gives: words of its command line, parts of its file's name."""
 
 from __future__ import annotations
 
@@ -14,16 +14,20 @@ _EXPECTED = "expected NAME=ARG2 (the second argument), NAME=ARG:-n (what follows
 
 @dataclass(frozen=True)
 class RunFactor:
-    """A factor and where a run says it: exactly one of position, word and pattern."""
+    """A parameter of a run, and where its value stands. Exactly one of position, word and pattern is set."""
 
     name: str
-    position: int | None = None  # word of the command line, 0: the program; negative: from its end
-    word: str | None = None  # the value follows this word, or "WORD="
-    pattern: re.Pattern[str] | None = None  # its first group in the name of the file
+    position: int | None = None  # index in the command line, 0: the program; negative: from the end
+    word: str | None = None  # the value follows this word, or stands in "WORD=VALUE"
+    pattern: re.Pattern[str] | None = None  # the value is its group in the file's name
 
     @classmethod
     def parse(cls, text: str) -> RunFactor:
-        """Parse "n=ARG1", "n=ARG:-n" or "n=FILE:n([0-9]+)". Raises ValueError that says what is wrong."""
+        """Parse "n=ARG1", "n=ARG:-n" or "n=FILE:n([0-9]+)".
+
+        Raises:
+            ValueError: The text is not of these forms.
+        """
         found = _FORM.fullmatch(text)
         if not found:
             raise ValueError(f"{text!r} is not a parameter of a run: {_EXPECTED}")
@@ -43,7 +47,11 @@ class RunFactor:
         return cls(name, pattern=pattern)
 
     def of(self, trace: Trace) -> int | float | str:
-        """Return the value in a run: a number if it is one. Raises TracelibError if the run does not have it."""
+        """Return the parameter's value in a run, as a number if it is one.
+
+        Raises:
+            TracelibError: The run's command or name does not have the parameter.
+        """
         text = self._in_name(trace.path) if self.pattern else self._in_command(trace.origin.command.split())
         if text is None:
             where = f"in its name {trace.path}" if self.pattern else f"in its command {trace.origin.command!r}"
@@ -68,7 +76,7 @@ class RunFactor:
 
 
 def value_of(text: str) -> int | float | str:
-    """Parse an integer, else a real number, else the text itself."""
+    """Return a text as an integer, else as a real number, else as it is."""
     for kind in (int, float):
         try:
             return kind(text)

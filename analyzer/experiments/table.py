@@ -1,4 +1,4 @@
-"""IMPORT: one table of what several runs and earlier tables say (Rodriguez 2011, section 2.5.2; cll.import)."""
+"""IMPORT: one table from several runs and earlier tables (Rodriguez 2011, section 2.5.2; cll.import)."""
 
 from __future__ import annotations
 
@@ -44,19 +44,26 @@ if TYPE_CHECKING:
 
 RUNS, EXECUTIONS = "run", "execution"
 LEVELS = {RUNS: (REGION, RUN), EXECUTIONS: (REGION, RUN, EXECUTION)}
-"""Columns that are equal in the rows of a level, besides their factors."""
+"""Columns, besides factors, that are equal in rows that `per` puts together, by level."""
 STATISTICS = ("median", "min", "mean", "max")
 COUNT = "rows"
 _DROPPED = (NODE, RANK, THREAD, EXECUTION, BEGIN)
 
 
 def per(level: str, frame: pandas.DataFrame, factors: Sequence[str], statistic: str) -> pandas.DataFrame:
-    """Make one row for each run (and region), or execution, and setting of the factors.
+    """Put repeated rows together: one row for each run (and region), or execution, and setting of the factors.
 
-    Each measured column has its `statistic`, one of STATISTICS, over the rows that it stands for; `rows` is their
-    number (`rows_` if there is such a column).
+    Each measured column has its `statistic` over the rows. Column `rows` has their number (`rows_` if there is such a
+    column already).
 
-    Raises TracelibError where nothing tells rows apart.
+    Args:
+        level: "run" or "execution".
+        frame: The table.
+        factors: Columns that identify a setting.
+        statistic: One of STATISTICS.
+
+    Raises:
+        TracelibError: The table has no column that distinguishes runs or settings.
     """
     keys = [name for name in dict.fromkeys([*LEVELS[level], *factors]) if name in frame.columns]
     values = [
@@ -73,10 +80,16 @@ def per(level: str, frame: pandas.DataFrame, factors: Sequence[str], statistic: 
 
 
 def join(frames: Sequence[pandas.DataFrame]) -> tuple[pandas.DataFrame, tuple[str, ...]]:
-    """Join the rows of all tables, one after the other. Also return the columns left out because a table lacks them.
+    """Join the rows of several tables, one table after the other.
 
-    Tables without rows say nothing of columns. If all have regions, the rows are by region. TIA's CLOCK and our `time`
-    are the same, seconds of wall-clock time: where one table has one of them and another the other, it is `time`.
+    Tables without rows are ignored. If all tables have regions, rows are ordered by region. TIA's CLOCK and our `time`
+    are both wall-clock time in s. If some tables have only CLOCK and others `time`, the column is `time`.
+
+    Args:
+        frames: The tables.
+
+    Returns:
+        The joined table with the common columns, and the names of columns that a table lacks.
     """
     import pandas
 
@@ -104,38 +117,45 @@ class ExperimentTableOptions:
     """Options of a table; see docs/analyze-table.md."""
 
     by: tuple[str, ...] = ()  # kinds of time (KINDS) instead of executions of regions
-    settings: tuple[RunFactor, ...] = ()
-    network: str = ""  # a model of the network, whose parameters become columns
-    message_size: int = 1  # bytes: of which messages
-    ganglia: tuple[str, ...] = ()  # metrics
-    computed: tuple[tuple[str, str], ...] = ()  # columns: name, expression
-    where: tuple[str, ...] = ()  # conditions
-    per: str = ""  # repeated.LEVELS
-    statistic: str = "median"
-    rule: str = ""  # of outliers, sieve.RULES; "": they stay
-    observable: str = ""  # by which outliers are found; "": sieve.observable_of
-    factors: tuple[str, ...] = ()  # "": those that are known of the runs
+    settings: tuple[RunFactor, ...] = ()  # parameters from command lines and file names
+    network: str = ""  # file of a LoOgGP model, whose parameters become columns; "": none
+    message_size: int = 1  # size in bytes for which the network's parameters are taken
+    ganglia: tuple[str, ...] = ()  # names of Ganglia's metrics, which become columns
+    computed: tuple[tuple[str, str], ...] = ()  # computed columns: name, expression
+    where: tuple[str, ...] = ()  # conditions on rows
+    per: str = ""  # put repeated rows together by this level, one of LEVELS; "": no
+    statistic: str = "median"  # statistic of repeated rows, one of STATISTICS
+    rule: str = ""  # rule by which outliers are removed, one of filters.RULES; "": none
+    observable: str = ""  # column in which outliers are searched; "": as observable_of chooses
+    factors: tuple[str, ...] = ()  # columns that identify a setting; (): the known ones of the runs
 
 
 @dataclass(frozen=True)
 class ExperimentTable:
-    """A table, and what is not in it."""
+    """A table of experiments, and what was left out of it."""
 
     frame: pandas.DataFrame
-    factors: tuple[str, ...]  # columns that say under which setting a row was measured, as far as it is known
-    left_out: tuple[str, ...]  # columns that not all inputs have
-    outliers: int  # rows
-    problems: tuple[tuple[str, str], ...] = field(default=())  # file, line
+    factors: tuple[str, ...]  # columns that identify the setting of a row, as far as they are known
+    left_out: tuple[str, ...]  # columns that were left out because an input lacks them
+    outliers: int  # number of rows that were removed as outliers
+    problems: tuple[tuple[str, str], ...] = field(default=())  # problems of runs: file, message
 
 
 def table(
     inputs: Sequence[str | os.PathLike[str]], wanted: ExperimentTableOptions | None = None, team: Team | None = None
 ) -> ExperimentTable:
-    """Make the table of some runs (files that `open_trace` opens) and tables (.csv, .parquet, .xml), one after the
-    other.
+    """Build one table from runs and tables. Collective over the team.
 
-    In this order: rows are made and joined, columns computed, rows selected, repeated measurements put together, and
-    outliers removed. Collective over the team. Raises TracelibError.
+    Rows are made and joined. Then columns are computed, rows selected, repeated measurements put together, and outliers
+    removed, in this order.
+
+    Args:
+        inputs: Runs that `open_trace` opens, and tables (.csv, .parquet, .xml).
+        wanted: Options. None: the defaults.
+        team: Processes that share the work. None: this process alone.
+
+    Raises:
+        TracelibError: An input cannot be read, or a column, condition or expression is not valid.
     """
     wanted, team = wanted or ExperimentTableOptions(), team or Team()
     frames, factors, problems = [], list[str](), []
@@ -181,7 +201,7 @@ def _needed(factors: tuple[str, ...]) -> tuple[str, ...]:
 def _of_run(
     path: Path, wanted: ExperimentTableOptions, team: Team
 ) -> tuple[pandas.DataFrame, tuple[str, ...], list[str]]:
-    """Return the rows of one run, the columns of its factors, and its faults."""
+    """Return the rows of one run, the columns of its factors, and its problems."""
     trace = open_trace(path, team)
     try:
         if not trace.has_call_times:
@@ -218,7 +238,7 @@ def _by_kind(trace: Trace, by: Sequence[str], team: Team) -> tuple[pandas.DataFr
 
 
 def constant_parameters(trace: Trace) -> dict[str, float]:
-    """Return parameters of regions that have one value wherever the first rank gives them.
+    """Return the parameters of regions that have one value wherever rank 0 gives them.
 
     These are parameters of the whole run, such as a problem's size.
     """

@@ -1,4 +1,4 @@
-"""Straight lines through weighted points: their parameters with confidence intervals, and the misfit of every piece."""
+"""Straight lines through weighted points: parameters with confidence intervals, and the misfit of every piece."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 EXACT = 1e-12
-"""No time is known better, as a share of it."""
+"""Smallest relative error that a time is taken to have."""
 
 
 WITHIN_ERRORS = 2.0
-"""A start below 0 by no more standard errors than this is 0: the line then begins at one byte with nothing."""
+"""Standard errors below 0 up to which a start counts as 0: the line then begins with 0 at one byte."""
 
 
 @dataclass(frozen=True)
 class CostLine:
-    """time(s) = start + slope (s - 1): seconds at one byte, and for each further byte; with 95 % intervals.
+    """A line time(s) = start + slope (s - 1) over message sizes s in bytes, with 95 % confidence intervals.
 
-    A line of large messages may be steep, and below 0 at one byte. It holds for its own sizes all the same, but its
-    start is the time of nothing: `start_s` is None.
+    A line of large messages may be steep, and below 0 at one byte. It is valid at its own sizes, but its start is not a
+    time: `start_s` is None.
+
+    Attributes:
+        start: Time in s at one byte.
+        slope: Time in s for each further byte.
     """
 
     start: float
@@ -31,7 +35,7 @@ class CostLine:
 
     @property
     def start_s(self) -> float | None:
-        """Seconds at one byte; None: not known."""
+        """Time in s at one byte. None: it is not known, as the line is below 0 there."""
         return self.start if self.start >= 0 else None
 
     def __call__(self, size: np.ndarray) -> np.ndarray:
@@ -39,17 +43,21 @@ class CostLine:
 
 
 def fit_line(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: np.ndarray) -> CostLine:
-    """Fit a line that is never below 0 at its sizes and does not fall, by weighted least squares.
+    """Fit a line that does not fall and is never below 0 at its sizes, by weighted least squares.
 
-    Where the best line falls, the flat one counts. Where it begins below 0, or is below 0 at one byte by no more than
-    chance, the line through 0 there counts. A parameter that is 0 so has an interval from 0 on.
+    If the best line falls, the flat line is used. If the best line is below 0 at the smallest size, or below 0 at one
+    byte by no more than chance, the line through 0 at that size is used. A parameter that is set to 0 has a confidence
+    interval from 0 upwards.
 
     Args:
-        size: Bytes, ascending, shape (n,).
+        size: Sizes in bytes, ascending, shape (n,).
         time_s: Times, shape (n,).
-        weight: Of each time in the sum of squares.
-        variance: Of each time, s^2. It gives the confidence intervals, which are widened where the points scatter more
-            about the line than that; infinitely for two points. For one point the line is flat.
+        weight: Weight of each time in the sum of squares, shape (n,).
+        variance: Variance of each time, s^2, shape (n,). It gives the confidence intervals. They are widened if the
+            points scatter more about the line than the variance; for two points they are infinite.
+
+    Returns:
+        The line. For one point it is flat, for none it is NaN.
     """
     x = np.asarray(size, float) - 1
     if len(x) < 2:
@@ -69,7 +77,7 @@ def fit_line(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance:
 
 
 def _zero_at(line: CostLine, first: float, error: float) -> float | None:
-    """Find the bytes beyond one at which a line has to be 0. None: nowhere below 0 that matters."""
+    """Return the number of bytes beyond one at which the line must be 0. None: it needs no change."""
     if line.start + line.slope * first < 0:
         return first
     return 0.0 if -WITHIN_ERRORS * error <= line.start < 0 else None
@@ -97,15 +105,20 @@ def _free_line(x: np.ndarray, time_s: np.ndarray, weight: np.ndarray, variance: 
 
 
 def student(freedom: int) -> float:
-    """Return half the width of the confidence interval, in standard deviations."""
+    """Return half the width of the 95 % confidence interval, in standard errors, by Student's t."""
     return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 def misfits(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Compute (n, n): [a, b] is the weighted sum of squares about the line through the points a to b, both included.
+    """Return the misfit of the line through the points a to b, both included: shape (n, n), element [a, b].
 
-    All pieces that end at b come from those that end at b - 1 by moving their means, which loses no digits as sums of
-    squares would.
+    The misfit is the weighted sum of squares. Pieces that end at b are computed from pieces that end at b - 1 by moving
+    their means. This loses no digits, unlike sums of squares.
+
+    Args:
+        size: Sizes in bytes, ascending, shape (n,).
+        time_s: Times, shape (n,).
+        weight: Weight of each time, shape (n,).
     """
     x = np.asarray(size, float)
     n = len(x)
@@ -130,7 +143,7 @@ def misfits(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray) -> np.ndar
 
 
 def left_out(size: np.ndarray, time_s: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Predict the time of each point by the line through all others; NaN where these are fewer than two."""
+    """Predict the time of each point by the line through all other points. NaN if there are fewer than two others."""
     if len(size) < 3:
         return np.full(len(size), np.nan)
     found = np.empty(len(size))

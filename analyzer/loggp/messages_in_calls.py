@@ -1,4 +1,4 @@
-"""The messages of some ranks with the calls that their sides were in."""
+"""The messages of some ranks, with the calls in which they were sent and received."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from analyzer.trace import CALL, MESSAGE, Trace
 
 
 def messages_with_calls(trace: Trace, ranks: range) -> Iterator[tuple[np.ndarray, np.ndarray, CallsAt]]:
-    """Yield piece by piece the messages (MESSAGE) that these ranks receive and send, and these ranks' calls.
+    """Yield piece by piece the messages that some ranks receive, the messages that they send, and their calls.
 
-    The calls had begun when the message had nearly come, or when it was sent.
+    A piece's calls include the last call that had begun when each message was sent, or 1 ns before it was received.
+
+    Args:
+        trace: The run.
+        ranks: The ranks.
+
+    Yields:
+        Received messages (MESSAGE), sent messages (MESSAGE), and calls.
     """
     pieces, received, sent = Pieces(trace, ranks), Spill(MESSAGE), Spill(MESSAGE)
     for begin, end in pairwise(trace.message_windows().tolist()):
@@ -33,10 +40,15 @@ def messages_with_calls(trace: Trace, ranks: range) -> Iterator[tuple[np.ndarray
 
 
 def call_at(calls: CallsAt, messages: np.ndarray, side: str) -> np.ndarray:
-    """Return the last call (CALL) that one side of each message had begun, whether or not it was over by then.
+    """Return the last call (CALL) that one side of each message had begun, whether or not the call had ended.
 
-    The "source" when the message was sent, the "destination" just before it was received. `enter` and `exit` are -1 if
-    there was none.
+    The time is that of the sending for "source", and 1 ns before the receipt for "destination". `enter`, `exit` and
+    `call` are -1 if there was no call.
+
+    Args:
+        calls: Calls of the ranks.
+        messages: The messages.
+        side: "source" or "destination".
     """
     time = messages["logical_send"] if side == "source" else _nearly(messages)
     at = calls.last_begun(messages[side], messages[f"{side}_thread"], time)
@@ -47,7 +59,7 @@ def call_at(calls: CallsAt, messages: np.ndarray, side: str) -> np.ndarray:
 
 
 def _nearly(messages: np.ndarray) -> np.ndarray:
-    """Return the times when the messages had nearly come."""
+    """Return the time 1 ns before each message was received."""
     return messages["physical_receive"] - 1
 
 

@@ -1,7 +1,7 @@
-"""The LoOgGP model of a network: how long a message of any size keeps a processor, a link and its receiver busy.
+"""The LoOgGP model of a network: how long a message of any size occupies processor, link and receiver.
 
-LogP's latency L, and overhead o + O (s - 1) and gap g + G (s - 1) of messages of s bytes, both linear within intervals
-of sizes (Rodriguez 2011, section 3.2). All times are in seconds, all sizes in bytes.
+It has LogP's latency L, and two costs of messages of s bytes that are linear within intervals of sizes: the overhead o
++ O (s - 1) and the gap g + G (s - 1) (Rodriguez 2011, section 3.2). All times are in seconds, all sizes in bytes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from analyzer.loggp.line_fit import CostLine
 
 FORMAT = "tracelib-loggp"
 VERSION = 2
-"""2: a start is null where it is not known, and the time of the smallest size stands beside it."""
+"""Version of the file. In version 2, a start is null if it is not known, and the smallest size's time is given, too."""
 
 
 @dataclass(frozen=True)
 class SizeInterval:
-    """Sizes of one behaviour: the smallest and the largest that was measured, and the two lines."""
+    """An interval of message sizes in bytes, from the smallest to the largest measured one, with overhead and gap."""
 
     from_bytes: int
     to_bytes: int
@@ -39,7 +39,7 @@ class SizeInterval:
 
 @dataclass(frozen=True)
 class LinePiece:
-    """Sizes over which the way of a message is one line."""
+    """An interval of message sizes in bytes in which the transfer time of a message is one line."""
 
     from_bytes: int
     to_bytes: int
@@ -48,7 +48,15 @@ class LinePiece:
 
 @dataclass(frozen=True)
 class LoOgGP(InNotebook):
-    """A network as messages of any size see it. `about`: what it was measured on, as it stands in its file."""
+    """The LoOgGP model of a network.
+
+    Attributes:
+        latency_s: Latency L.
+        latency_ci: Its 95 % confidence interval in s.
+        intervals: Overhead and gap by size, ascending.
+        pieces: Transfer time by size, ascending. Empty: it follows from latency and gap.
+        about: Further attributes of the model's file, such as what was measured.
+    """
 
     latency_s: float
     latency_ci: tuple[float, float]
@@ -57,15 +65,15 @@ class LoOgGP(InNotebook):
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def overhead(self, size: Any) -> Any:
-        """Return the seconds that sending `size` bytes keeps a processor busy; number or array. Never below 0."""
+        """Return the time in s for which sending `size` bytes (a number or array) occupies a processor."""
         return _along(self.intervals, [i.overhead for i in self.intervals], size)
 
     def gap(self, size: Any) -> Any:
-        """Return the seconds between the starts of two following messages of `size` bytes. Never below 0."""
+        """Return the time in s between the starts of two consecutive messages of `size` bytes. At least 0."""
         return _along(self.intervals, [i.gap for i in self.intervals], size)
 
     def time(self, size: Any) -> Any:
-        """Return the seconds from the start of sending a message of `size` bytes to its arrival: half of its ping-pong.
+        """Return the transfer time in s: from the start of sending `size` bytes to the arrival, half of a ping-pong.
 
         A model without `pieces`, as one may write by hand, has L + gap(s) - gap(1) instead.
         """
@@ -76,7 +84,7 @@ class LoOgGP(InNotebook):
     def to_json(self) -> dict[str, Any]:
         """Return plain data for `write`.
 
-        Null is not known: the start of a line that is below 0 at one byte, the ends of a confidence interval.
+        Null means not known: the start of a line that is below 0 at one byte, or the ends of a confidence interval.
         """
         return {
             "format": FORMAT,
@@ -98,9 +106,14 @@ class LoOgGP(InNotebook):
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> LoOgGP:
-        """Make a model of plain data; confidence intervals, `ways` and everything about it may be missing.
+        """Convert plain data, as `to_json` returns them, to a model.
 
-        Raises KeyError, TypeError or ValueError for data that are no model.
+        Confidence intervals, `ways` and all attributes of `about` may be missing.
+
+        Raises:
+            KeyError: A value is missing.
+            TypeError: A value has the wrong type.
+            ValueError: A value is not valid.
         """
         intervals = tuple(SizeInterval(*_range(i), _line(i, "o", "O"), _line(i, "g", "G")) for i in data["intervals"])
         pieces = tuple(LinePiece(*_range(p), _line(p, "t", "T")) for p in data.get("ways", ()))
@@ -115,13 +128,21 @@ class LoOgGP(InNotebook):
         return LoOgGP(latency_s, _interval(data.get("latency_s_ci")), intervals, pieces, about)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the file that `read` reads; whole or not at all. Raises TracelibError."""
+        """Write the model to a file, completely or not at all.
+
+        Raises:
+            TracelibError: The file cannot be written.
+        """
         with whole_file(path) as file:
             file.write((json.dumps(self.to_json(), indent=2) + "\n").encode())
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> LoOgGP:
-        """Read the model in a file. Raises TracelibError with one clear line for a file that holds none."""
+        """Read a model from a file.
+
+        Raises:
+            TracelibError: The file cannot be read, is of a later version, or is no model.
+        """
         hint = "`analyze loggp ngmpi.h5` writes such files"
         try:
             data = json.loads(Path(path).read_text())
@@ -141,8 +162,10 @@ class LoOgGP(InNotebook):
 
 
 def _along(parts: Sequence[SizeInterval | LinePiece], lines: Sequence[CostLine], size: Any) -> Any:
-    """Evaluate each size by the line of its part. Sizes between two parts go to the nearer one; empty messages count as
-    1 byte."""
+    """Evaluate at each size the line of its interval.
+
+    Sizes between two intervals belong to the nearer one. Empty messages count as 1 byte.
+    """
     size = np.maximum(np.asarray(size, float), 1.0)
     between = [(a.to_bytes + b.from_bytes) / 2 for a, b in pairwise(parts)]
     place = np.searchsorted(between, size, side="left")
@@ -167,7 +190,7 @@ def _ends(interval: tuple[float, float]) -> list[float] | None:
 
 
 def _line(data: Mapping[str, Any], start: str, slope: str) -> CostLine:
-    """Read the line of `_line_json`. A line whose start is not known goes through the time of its smallest size."""
+    """Read a line that `_line_json` wrote. If its start is not known, it goes through the time of its smallest size."""
     per_byte = _number(data[f"{slope}_s_per_byte"])
     if data[f"{start}_s"] is None:
         at_one = _number(data[f"{start}_from_s"]) - per_byte * (int(data["from_bytes"]) - 1)

@@ -1,10 +1,10 @@
-"""Latency and bandwidth as the messages of a traced run show them, and how reliable each value is.
+"""Latency and bandwidth from the messages of a traced run, and how reliable each value is.
 
-For a matched message the time from the entry of the sending call to the exit of the call that completed the receive is
-known. It is never shorter than the message's transfer, and equals it where nobody was late. So only messages count
-whose receiver was waiting inside the call that completed the receive, and among messages of about one size the fastest.
-Where receivers began to wait a little after the sending, which tight exchanges do, the transfer time lies between the
-time waited and the whole time.
+For a matched message, the time from the entry of the sending call to the exit of the call that completed the receive is
+known. This time is never shorter than the message's transfer. It equals the transfer if no rank was late. So only
+messages count whose receiver was waiting inside the call that completed the receive; and among messages of about one
+size, only the fastest. In tight exchanges, receivers begin to wait a little after the sending. Then the transfer time
+lies between the time waited and the whole time.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from analyzer.trace import Trace
 from tracelib.schema.procedures import PLAIN_SENDS, base_name
 
 WHERE = ("intra", "inter")
-"""Between ranks of one node; between nodes."""
+"""Places of messages: between ranks of one node ("intra"), and between nodes ("inter")."""
 
 ENOUGH = 4 * BATCHES
-"""Fewer messages of a size class than this say nothing sure."""
+"""Least number of messages of a size class for a reliable time."""
 
 GOOD, ROUGH = 0.1, 0.5
-"""A time is good, or rough, where the range in which it may lie is at most this part of it."""
+"""Largest width of a time's range, as a share of the time, for which the time is "good", or "rough"."""
 
 LATEST = 0.5
-"""A receiver that began to wait later than after this part of a message's time says nothing."""
+"""Largest share of a message's time that may pass before its receiver begins to wait."""
 
 
 @dataclass(frozen=True)
 class BoundedEstimate:
-    """An estimate and where the truth may lie: low <= value <= high, infinite where nobody knows."""
+    """An estimate and the range of the true value: low <= value <= high. An end is infinite if it is not known."""
 
     value: float
     low: float
@@ -47,50 +47,58 @@ class BoundedEstimate:
 
 @dataclass(frozen=True)
 class SizeClass:
-    """Messages of from_bytes to to_bytes. Seconds, and bytes a second; None where the messages do not tell."""
+    """Messages with sizes from `from_bytes` to `to_bytes`. Times are in s, bandwidths in bytes/s. None: not known."""
 
     from_bytes: int
     to_bytes: int
-    messages: int  # that were matched
-    used: int  # of these, see MessageWay.used
-    size_bytes: int  # of the fastest used one
-    time: BoundedEstimate | None  # its way from program to program
-    bandwidth: BoundedEstimate | None  # of what it has more than the smallest that are trusted
-    overhead: BoundedEstimate | None  # time in MPI_Send
+    messages: int  # number of matched messages
+    used: int  # number of messages that the time rests on, see MessageWay.used
+    size_bytes: int  # size of the fastest of the used messages
+    time: BoundedEstimate | None  # transfer time from program to program
+    bandwidth: BoundedEstimate | None  # bandwidth from the difference to the smallest class that is trusted
+    overhead: BoundedEstimate | None  # shortest time in MPI_Send
     trust: str  # "good", "rough" or "no"
-    reason: str  # why not good
+    reason: str  # why `trust` is not "good"; "" if it is
 
     @property
     def kind(self) -> int:
-        """Number of binary digits of its sizes."""
+        """Number of the size class: the number of binary digits of its sizes."""
         return self.to_bytes.bit_length()
 
 
 @dataclass(frozen=True)
 class MessageWay:
-    """Results for all messages within nodes, or for all between nodes."""
+    """Results for all messages within nodes, or for all messages between nodes."""
 
-    where: str  # "intra", "inter"
+    where: str  # "intra" or "inter"
     messages: int
-    waited: int  # whose receiver was waiting before they were sent
-    used: int  # these, and where they are too few those whose receiver began to wait soon after
-    backwards: int  # received before they were sent, by the clocks
-    clock_error_s: float | None  # largest of the clocks that the estimates rest on; None: nobody knows it
-    classes: tuple[SizeClass, ...]  # that have messages, by size
+    waited: int  # number of messages whose receiver was waiting before they were sent
+    used: int  # number of these; in classes with too few, also messages whose receiver began to wait soon after
+    backwards: int  # number of messages that were received before they were sent, by the clocks
+    clock_error_s: float | None  # largest error of the clocks in s; None: not known
+    classes: tuple[SizeClass, ...]  # size classes that have messages, by size
 
     @property
     def trusted(self) -> tuple[SizeClass, ...]:
-        """The classes whose time is at least roughly known."""
+        """The size classes whose time is at least roughly known."""
         return tuple(c for c in self.classes if c.trust != "no")
 
     @property
     def smallest(self) -> SizeClass | None:
-        """The class whose time is the latency, as far as the run shows it."""
+        """The smallest trusted size class. Its time is the latency as the run shows it. None: no such class."""
         return self.trusted[0] if self.trusted else None
 
 
 def observe(trace: Trace, team: Team) -> tuple[MessageWay, ...]:
-    """Observe a `MessageWay` for messages within nodes and one for messages between them, if there are any."""
+    """Estimate transfer times within nodes and between nodes from a run's messages. Collective over the team.
+
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+
+    Returns:
+        Results for messages within nodes, and for messages between nodes, if there are any.
+    """
     trace.match()
     sums = _Sums(ClockPairs(trace), np.array([base_name(p) in PLAIN_SENDS for p in trace.procedures], bool))
     for received, sent, calls in messages_with_calls(trace, trace.share(team)):
@@ -101,7 +109,7 @@ def observe(trace: Trace, team: Team) -> tuple[MessageWay, ...]:
 
 
 class _Sums:
-    """Counts by place (index in WHERE) and size class, and the fastest by place, size class and pair of clocks."""
+    """Counts and fastest messages by place (index in WHERE), size class and pair of clocks."""
 
     def __init__(self, clocks: ClockPairs, is_send: np.ndarray) -> None:
         self.clocks = clocks
@@ -109,10 +117,10 @@ class _Sums:
         self.matched, self.backwards = np.zeros((2, len(WHERE), SIZE_CLASSES), np.int64)
         self.prompt, self.overheads = FastestMessages(), FastestMessages()
         self.nearly, self.least = FastestMessages(), FastestMessages()
-        """Also of those that a receiver began to wait for soon after; the whole time, and what was waited."""
+        """Messages whose receiver began to wait soon after the sending, too: whole time, and time waited."""
 
     def add_ways(self, messages: np.ndarray, calls: CallsAt) -> None:
-        """Count messages, and note the times of those whose receivers waited."""
+        """Count messages, and add the times of messages whose receivers waited."""
         place, kind = self.clocks.between_nodes(messages).astype(int), size_class(messages["size"])
         sent, received = messages["logical_send"], messages["physical_receive"]
         backwards = received < sent
@@ -127,7 +135,7 @@ class _Sums:
         self._add(self.least, messages, received - sent - late, soon)
 
     def add_overheads(self, messages: np.ndarray, calls: CallsAt) -> None:
-        """Note how long MPI_Send took."""
+        """Add the times that messages spent in MPI_Send."""
         call = call_at(calls, messages, "source")
         own = (call["enter"] == messages["logical_send"]) & np.append(self._is_send, False)[call["call"]]
         self._add(self.overheads, messages, call["exit"] - call["enter"], own)
@@ -140,7 +148,7 @@ class _Sums:
         fastest.add(kind, messages["logical_send"], messages["size"], time_ns)
 
     def share(self, team: Team) -> None:
-        """Replace the sums of every member by the sums over all members."""
+        """Replace the sums of every member of the team by the sums over all members."""
         parts = team.allgather(self)
         self.matched = sum(part.matched for part in parts)
         self.backwards = sum(part.backwards for part in parts)
@@ -151,12 +159,12 @@ class _Sums:
             setattr(self, name, whole)
 
     def ways(self, place: int, kind: int) -> tuple[FastestMessages, FastestMessages]:
-        """Return for a place and size class the least times, and the least possible times."""
+        """Return times and least possible times of the fastest messages for a place and size class."""
         waited = sum(self.prompt.count(k) for k in self.kinds(self.prompt, place, kind).values())
         return (self.prompt, self.prompt) if waited >= ENOUGH else (self.nearly, self.least)
 
     def kinds(self, fastest: FastestMessages, place: int, kind: int) -> dict[int, int]:
-        """Pair of clocks -> kind in `fastest`, of a place and size class."""
+        """Return the kind in `fastest` for each pair of clocks, for a place and size class."""
         cell = place * SIZE_CLASSES + kind
         cells = len(WHERE) * SIZE_CLASSES
         return {number // cells: number for number in fastest.kinds() if number % cells == cell}
@@ -180,7 +188,7 @@ def _way(sums: _Sums, place: int) -> MessageWay:
 
 
 def _timed(sums: _Sums, place: int, kind: int) -> tuple[SizeClass, float | None]:
-    """Return a size class but for its bandwidth, and the error of the clocks behind its time (s)."""
+    """Return a size class without its bandwidth, and the error in s of the clocks behind its time."""
     ways, least = sums.ways(place, kind)
     kinds = sums.kinds(ways, place, kind)
     used = sum(ways.count(k) for k in kinds.values())
@@ -195,13 +203,16 @@ def _timed(sums: _Sums, place: int, kind: int) -> tuple[SizeClass, float | None]
 def _fastest_way(
     clocks: ClockPairs, ways: FastestMessages, least: FastestMessages, kinds: dict[int, int]
 ) -> tuple[BoundedEstimate, int, float | None]:
-    """Find the fastest over all pairs of clocks (pair -> kind), its size, and the clocks' error.
+    """Find the fastest message over all pairs of clocks. Return its time, its size, and the clocks' error in s.
 
     If messages went both ways between two clocks, the mean of both directions' fastest is free of the clocks'
-    difference; such pairs go before others.
+    difference. Such pairs are preferred.
 
-    Where messages went both ways between two clocks, the mean of both directions' fastest is free of what the clocks
-    are apart; such pairs go before others.
+    Args:
+        clocks: The clocks.
+        ways: Times of the fastest messages.
+        least: Least possible times of these messages.
+        kinds: Kind of messages by pair of clocks.
     """
     both = {pair: (kind, kinds[clocks.reverse(pair)]) for pair, kind in kinds.items() if clocks.reverse(pair) in kinds}
     candidates = []
@@ -222,7 +233,7 @@ def _fastest_way(
 
 
 def _mean(there_ns: np.ndarray, back_ns: np.ndarray) -> np.ndarray:
-    """Return the seconds of the eighths that have messages both ways."""
+    """Return the mean of both directions in s, for each eighth that has messages in both directions."""
     known = (there_ns != NEVER) & (back_ns != NEVER)
     return (there_ns[known] / 2 + back_ns[known] / 2) / 1e9
 
@@ -236,7 +247,7 @@ def _least_overhead(sums: _Sums, place: int, kind: int) -> BoundedEstimate | Non
 
 
 def _trust(time: BoundedEstimate | None, used: int, error_s: float | None) -> tuple[str, str]:
-    """Rate a time, and name the main cause if it is not good."""
+    """Rate a time as "good", "rough" or "no", and name the main cause if it is not good."""
     if time is None:
         return "no", "no receiver waited"
     if used < ENOUGH:
@@ -255,7 +266,10 @@ def _trust(time: BoundedEstimate | None, used: int, error_s: float | None) -> tu
 
 
 def _with_bandwidth(c: SizeClass, smallest: SizeClass | None) -> SizeClass:
-    """Add the bandwidth (s - s0) / (t - t0), where s0 bytes take t0; None if t0 may be as long as t."""
+    """Add the bandwidth (s - s0) / (t - t0), where the smallest trusted class takes t0 for s0 bytes.
+
+    There is no bandwidth if t0 may be as long as t.
+    """
     if not (smallest and smallest.time and c.time) or c.trust == "no" or c.from_bytes <= smallest.from_bytes:
         return c
     shortest, longest = c.time.low - smallest.time.high, c.time.high - smallest.time.low

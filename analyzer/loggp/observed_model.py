@@ -1,9 +1,9 @@
-"""LoOgGP model of a network from the messages of a traced run, for use where nothing better was measured.
+"""LoOgGP model of a network from the messages of a traced run, if no measurement of the network exists.
 
 The transfer time of a message is seen (`observed`), and so is the time in MPI_Send, its overhead. The gap to the next
-message is not seen. It is at least the overhead plus the extra time of the message's bytes over the smallest message,
-and at most the time until the message has arrived. The model takes the least gap; the largest is the end of its
-confidence interval.
+message is not seen. It is at least the overhead. It is also at least the time that the message takes longer than the
+smallest message. It is at most the time until the message has arrived. The model has the least gap; the largest gap is
+the end of its confidence interval.
 """
 
 from __future__ import annotations
@@ -16,15 +16,19 @@ from analyzer.loggp.model import LinePiece, LoOgGP, SizeInterval
 from analyzer.loggp.observed import BoundedEstimate, MessageWay, SizeClass
 
 FEWEST = 2
-"""Sizes that are trusted, without which there is no line."""
+"""Least number of trusted size classes for a line."""
 
 _Point = tuple[int, BoundedEstimate]
 
 
 def model_of(way: MessageWay) -> LoOgGP | None:
-    """Make the model; None if fewer than two size classes are trusted.
+    """Fit a LoOgGP model. Its lines join the fastest messages of the trusted size classes.
 
-    Lines join the fastest messages of the classes.
+    Args:
+        way: Results for messages within nodes, or between nodes.
+
+    Returns:
+        The model. None: fewer than two size classes are trusted.
     """
     classes = [c for c in way.trusted if c.time and c.size_bytes > 0]
     if len(classes) < FEWEST or classes[0].time is None:
@@ -45,7 +49,10 @@ def model_of(way: MessageWay) -> LoOgGP | None:
 
 
 def _overhead(c: SizeClass) -> BoundedEstimate:
-    """Unknown where the program does not call MPI_Send: then it is left out, and may be as long as the way."""
+    """Return the overhead of a size class. If it is not known, 0 with a range up to the transfer time.
+
+    It is not known if the program does not call MPI_Send.
+    """
     if c.overhead:
         return c.overhead
     return BoundedEstimate(0.0, 0.0, c.time.high if c.time else 0.0)
@@ -58,7 +65,7 @@ def _gap(c: SizeClass, smallest: BoundedEstimate) -> BoundedEstimate:
 
 
 def _lines(points: Sequence[_Point]) -> list[CostLine]:
-    """Join each point to the next by a line; intervals hold every line through both ranges."""
+    """Join each point to the next by a line. Confidence intervals contain every line through both points' ranges."""
     lines = []
     for (size, time), (next_size, next_time) in pairwise(points):
         bytes_ = next_size - size

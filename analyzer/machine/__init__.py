@@ -1,5 +1,5 @@
-"""The machine that runs are replayed on: what it is, how it is read and written, and its numbers by name.
+"""The machine on which runs are replayed: its description, its files, and its parameters by name.
 
-`machine` has the type; `cfg*` and `toml*` its two forms as files; `parameters` and `fields` what analyses vary. Knows
-nothing of the simulator, which takes a `Machine` (`replay`).
+`description` has the type. `cfg*` and `toml*` are its two forms as files. `parameters` and `fields` are what analyses
+vary. This package does not know the simulator, which takes a `Machine` (`replay`).
 """

@@ -1,4 +1,4 @@
-"""The records of a Dimemas configuration file: `"name" {field, ...};;`, each on a line of its own.
+"""Parsing of the records in a Dimemas configuration file: `"name" {field, ...};;`, each on a line of its own.
 
 Source: "Dimemas .cfg grammar" (records of new_configuration.c).
 """
@@ -18,14 +18,14 @@ Field = str | float | list[int]
 
 @dataclass(frozen=True)
 class CfgRecord:
-    """One of them; its methods raise TracelibError with the number of the line."""
+    """A record of a .cfg file. Errors of its methods name the line."""
 
     name: str
     fields: list[Field]
-    where: str  # "file.cfg, line 12"
+    where: str  # place for errors: "file.cfg, line 12"
 
     def number(self, k: int, least: float = 0.0) -> float:
-        """Return field k (from 0) as a number."""
+        """Return field k (from 0) as a number of at least `least`. Raises TracelibError."""
         value = self.fields[k]
         if not isinstance(value, float):
             raise self.wrong(f"{value!r} is not a number", k)
@@ -34,23 +34,28 @@ class CfgRecord:
         return value
 
     def whole(self, k: int, least: int = 0) -> int:
-        """Return field k as a whole number."""
+        """Return field k (from 0) as a whole number from `least` to `MOST`. Raises TracelibError."""
         value = self.number(k, least)
         if value != int(value) or value > MOST:
             raise self.wrong(f"{value:g}", k, f", a whole number from {least} to {MOST}")
         return int(value)
 
     def wrong(self, text: str, k: int, more: str = "") -> TracelibError:
-        """Make the error for field k."""
+        """Return an error about field k (from 0). `more`: text for the end of the hint."""
         return TracelibError(f"{self.where}: {text}", f"it is field {k + 1} of {self.name!r}{more}")
 
 
 def records(text: str, name: str) -> Iterator[CfgRecord]:
-    """Yield the records of a file. Its first line says what it is, and lines with
+    """Yield the records of a .cfg file.
 
-    are comments.
+    The first line is a heading. Lines with //, lines that begin with #, and text in /* */ are comments.
 
-    Raises TracelibError for a line that is none of these, and for a record that Dimemas would not read.
+    Args:
+        text: Content of the file.
+        name: Name of the file, for errors.
+
+    Raises:
+        TracelibError: A line is neither a record nor a comment, or Dimemas would not read a record.
     """
     text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
     for number, line in enumerate(text.splitlines(), 1):
@@ -101,7 +106,7 @@ def _list(announced: str, text: str, where: str) -> list[int]:
 
 
 def _word(text: str) -> str | float:
-    """Return a number, or a text without its quotes, which Dimemas takes, too."""
+    """Convert a word to a number, or to a text. Dimemas also takes texts without quotes."""
     try:
         return float(text)
     except ValueError:

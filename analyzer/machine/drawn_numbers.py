@@ -1,5 +1,7 @@
-"""Numbers of a machine's parameters, by name. A draw depends on the parameter's number, so that what a seed gives stays
-the same for ever: new parameters come last.
+"""Numbers that identify the parameters of a machine in random draws.
+
+A draw depends on the parameter's number and the seed. Numbers must never change, so that a seed always gives the same
+values. New parameters get numbers after all others.
 
 docs/machine.md, "Random numbers".
 """
@@ -17,7 +19,7 @@ from analyzer._replay import ffi, lib
 from analyzer.machine.description import Count, ExponentialNumber, GaussianNumber, Machine, Quantity, UniformNumber
 
 FILES = ("file_latency_s", "read_bandwidth_mb", "write_bandwidth_mb", "open_s", "close_s", "sync_s", "servers")
-"""Names of the file system's numbers."""
+"""Names of the file system's parameters."""
 _LAYOUT = (
     ("nodes", ("speed", "latency_s", "intra_latency_s", "intra_bandwidth_mb", "wan_latency_s")),
     ("networks", ("bandwidth_mb",)),
@@ -29,13 +31,13 @@ _LAYOUT = (
     ("machine", ("tick_ns", "decay_ns", "load_ns", "settle_ns")),
     ("machine", FILES),
 )
-"""Whose parameters come one after the other: all of the first node, then all of the second, and so on."""
+"""Parameters in the order of their numbers: all parameters of the first node, then of the second node, and so on."""
 
 
 @dataclass(frozen=True)
 class _Place:
-    first: int  # number of the first part's parameter
-    step: int  # from a part to the next
+    first: int  # number of the parameter in the first part
+    step: int  # difference from one part to the next
     parts: int
 
 
@@ -50,7 +52,7 @@ class ParameterNumbering:
 
     @classmethod
     def of_machine(cls, machine: Machine, ranks: int) -> ParameterNumbering:
-        """Number the parameters of a machine that has nodes for `ranks` ranks."""
+        """Return the numbering for a machine. A machine that lists no nodes has a node for each of `ranks`."""
         return cls(len(machine.with_nodes(ranks)), len(machine.networks), len(machine.scheduling.levels))
 
     @cached_property
@@ -66,23 +68,28 @@ class ParameterNumbering:
             first += parts * len(names)
 
     def of(self, name: str, part: int = 0) -> int:
-        """Return the number of a parameter; part: the node, network or level that it is of."""
+        """Return the number of a parameter.
+
+        Args:
+            name: Name of the parameter.
+            part: Index of the node, network or scheduling level that has the parameter.
+        """
         place = self._places[name]
         return place.first + part * place.step
 
     def of_each(self, name: str) -> np.ndarray:
-        """Return the numbers of one parameter in all parts, such as all nodes."""
+        """Return the numbers of one parameter in all parts, such as all nodes, shape (parts,)."""
         place = self._places[name]
         return place.first + np.arange(place.parts) * place.step
 
 
 OF_NODE = ("cpus", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in")
-"""Counts of a node."""
+"""Names of a node's whole numbers, which are drawn once, when the machine is made."""
 LAWS = {UniformNumber: lib.LAW_UNIFORM, GaussianNumber: lib.LAW_GAUSSIAN, ExponentialNumber: lib.LAW_EXPONENTIAL}
 
 
 def set_quantity(target: Any, quantity: Quantity, number: int) -> None:
-    """Fill a struct quantity; number: the parameter's."""
+    """Fill a C `struct quantity` with a number or distribution. `number`: number of the parameter."""
     target.id = number
     if type(quantity) in LAWS:
         target.law = LAWS[type(quantity)]
@@ -92,7 +99,12 @@ def set_quantity(target: Any, quantity: Quantity, number: int) -> None:
 
 
 def with_counts(machine: Machine, ranks: int) -> Machine:
-    """Return the machine with nodes for `ranks` ranks, and with all random counts drawn."""
+    """Return a copy of the machine in which all random whole numbers are drawn, and nodes are listed.
+
+    Args:
+        machine: The machine.
+        ranks: Number of nodes to list if the machine lists none.
+    """
     numbers = ParameterNumbering.of_machine(machine, ranks)
     return replace(
         machine,
@@ -103,7 +115,7 @@ def with_counts(machine: Machine, ranks: int) -> Machine:
 
 
 def _all_drawn(parts: Sequence[Any], names: tuple[str, ...], seed: int, numbers: ParameterNumbering) -> tuple[Any, ...]:
-    """Return parts of which each has a count for each of the names. Many are one and the same object."""
+    """Return parts with their random whole numbers `names` drawn. Many of the parts may be the same object."""
     at_random = {
         key: [name for name in names if not isinstance(getattr(part, name), int)]
         for key, part in {id(part): part for part in parts}.items()
@@ -116,8 +128,10 @@ def _all_drawn(parts: Sequence[Any], names: tuple[str, ...], seed: int, numbers:
 
 
 def _draw(of: Count, number: int, seed: int) -> int:
-    """Draw a count. A uniform one gives each whole number with equal probability; others give the nearest whole
-    number."""
+    """Draw a whole number of at least 1.
+
+    A uniform distribution gives each whole number with equal probability. Other distributions are rounded.
+    """
     uniform = isinstance(of, UniformNumber)
     target = ffi.new("struct quantity *")
     set_quantity(target, UniformNumber(of.low, of.high + 1) if isinstance(of, UniformNumber) else of, number)

@@ -1,4 +1,4 @@
-"""Numbers in a machine as something that can be read and replaced, wherever they stand and however many there are."""
+"""Numeric fields of a machine, which can be read and replaced in all nodes, networks or other parts at once."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ from analyzer.machine.description import SPIN, ExponentialNumber, GaussianNumber
 
 @dataclass(frozen=True)
 class MachineField:
-    """A number that all nodes have, or all networks, or the machine itself, its scheduling or its files.
+    """A numeric field of all nodes, of all networks, of the machine itself, of its scheduling, or of its file system.
 
-    part: "node", "network", "machine", "scheduling", "files". unit: the field's, in that of `get` and `set`.
+    Attributes:
+        part: Kind of the parts that have the field: "node", "network", "machine", "scheduling" or "files".
+        unit: Factor from the field's unit to the unit of `get` and `set`.
+        zero_is_infinite: 0 in the field means infinite or unlimited.
+        integer: The field is a whole number.
     """
 
     part: str
-    names: tuple[str, ...]  # fields that are set together; the first is read
+    names: tuple[str, ...]  # fields that are set together; the first one is read
     unit: float = 1.0
     zero_is_infinite: bool = False
     integer: bool = False
-    number: int | None = None  # that node or network only
+    number: int | None = None  # number of the only node or network to use; None: all
 
     def get(self, machine: Machine) -> float:
-        """Return the mean over all parts; infinite if one is; NaN where the machine describes no file system."""
+        """Return the mean over all parts. Infinite: one part is infinite. NaN: the machine describes no file system."""
         values = [mean_of(getattr(part, self.names[0])) for part in self._chosen(machine)]
         if not values:
             return math.nan
@@ -35,7 +39,13 @@ class MachineField:
         return sum(values) / len(values) * self.unit
 
     def set(self, machine: Machine, value: float) -> Machine:
-        """Return the machine with this mean: parts that differ, and distributions, change in proportion."""
+        """Return a copy of the machine in which the field has this mean.
+
+        Parts that differ, and distributions, change in proportion.
+
+        Raises:
+            TracelibError: The machine describes no file system, or has no such node or network.
+        """
         chosen = self._chosen(machine)
         if not chosen:
             raise TracelibError("the machine says nothing of files", "give its file a table [files]")
@@ -76,8 +86,15 @@ class MachineField:
 
 
 def parts_of(machine: Machine, part: str) -> tuple[Any, ...]:
-    """Select all nodes ("node"), all networks, the machine itself, its scheduling, or its file system if there is
-    one."""
+    """Return the parts of one kind: all nodes, all networks, the machine, its scheduling, or its file system.
+
+    Args:
+        machine: The machine.
+        part: "node", "network", "machine", "scheduling" or "files".
+
+    Returns:
+        The parts. Empty: the machine describes no file system.
+    """
     if part == "node":
         return machine.nodes or (machine.node,)
     if part == "network":
@@ -88,7 +105,7 @@ def parts_of(machine: Machine, part: str) -> tuple[Any, ...]:
 
 
 def with_parts(machine: Machine, part: str, changed: Sequence[Any]) -> Machine:
-    """Return the machine with other parts in their place."""
+    """Return a copy of the machine with other parts of one kind, in the order of `parts_of`."""
     if part == "node":
         return replace(machine, nodes=tuple(changed)) if machine.nodes else replace(machine, node=changed[0])
     if part == "network":
@@ -99,7 +116,7 @@ def with_parts(machine: Machine, part: str, changed: Sequence[Any]) -> Machine:
 
 
 def each_once(parts: Iterable[Any], change: Callable[[Any], Any]) -> list[Any]:
-    """Change parts, of which many are one and the same object: it is changed once, and stays one."""
+    """Apply a change to each part. Parts that are the same object are changed once, and stay one object."""
     found, parts = dict[int, Any](), list(parts)
     for part in parts:
         if id(part) not in found:
@@ -108,7 +125,7 @@ def each_once(parts: Iterable[Any], change: Callable[[Any], Any]) -> list[Any]:
 
 
 def mean_of(quantity: Quantity) -> float:
-    """Return the mean of a quantity, ignoring what Gaussians lose below 0."""
+    """Return the mean of a number or distribution. Values of Gaussians below 0 are not taken into account."""
     if isinstance(quantity, UniformNumber):
         return (quantity.low + quantity.high) / 2
     if isinstance(quantity, GaussianNumber):
@@ -117,7 +134,7 @@ def mean_of(quantity: Quantity) -> float:
 
 
 def scaled(quantity: Quantity, factor: float) -> Quantity:
-    """Multiply a number or a distribution by a factor."""
+    """Return a number or a distribution multiplied by a factor."""
     if isinstance(quantity, UniformNumber | GaussianNumber | ExponentialNumber):
         return replace(quantity, **{f.name: getattr(quantity, f.name) * factor for f in fields(quantity)})
     return quantity * factor

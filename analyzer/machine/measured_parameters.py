@@ -1,7 +1,8 @@
-"""Latency, bandwidth and overhead of networks that were measured: other values keep the shape of the costs by size.
+"""Latency, bandwidth and overhead of measured networks. A change keeps the shape of the costs by message size.
 
-A message of S bytes keeps its sender's CPU for cpu(S), arrives wire(S) later, and holds its links for hold(S)
-(`machine.CostPiece`). Latency is wire(0), overhead cpu(0), bandwidth the slope of wire for the largest messages.
+A message of S bytes occupies its sender's CPU for cpu(S), arrives wire(S) later, and occupies its links for hold(S)
+(`machine.CostPiece`). Latency is wire(0), overhead is cpu(0). The bandwidth is 1 / slope of wire for the largest
+messages.
 """
 
 from __future__ import annotations
@@ -20,30 +21,39 @@ _Pieces = tuple[CostPiece, ...]
 
 @dataclass(frozen=True)
 class MeasuredCost:
-    """Measured costs of all networks, or of all nodes; values are read from the first that was measured."""
+    """Measured costs of all networks, or of all nodes. Values are read from the first part that was measured.
+
+    Attributes:
+        part: "network" or "node".
+        name: Field of the part that holds the costs.
+    """
 
     part: str
     name: str
 
     def known(self, machine: Machine) -> bool:
-        """Check whether any part was measured."""
+        """Check whether any network or node was measured."""
         return any(getattr(part, self.name) for part in parts_of(machine, self.part))
 
     def latency_s(self, machine: Machine) -> float:
-        """Return time of the smallest message from its sender's CPU to its arrival, s."""
+        """Return the time in s of the smallest message from its sender's CPU to its arrival."""
         return self._first(machine)[0].wire / _NS
 
     def with_latency(self, machine: Machine, value_s: float) -> Machine:
-        """Shift the arrival of all messages by as much as that of the smallest changes."""
+        """Return a copy of the machine with another latency. The arrival of all messages shifts by the same time."""
         later = value_s * _NS - self._first(machine)[0].wire
         return self._changed(machine, lambda pieces: tuple(replace(p, wire=p.wire + later) for p in pieces))
 
     def overhead_s(self, machine: Machine) -> float:
-        """Return the time that the smallest message keeps its sender's CPU busy, s; NaN if none was measured."""
+        """Return the time in s that the smallest message occupies its sender's CPU. NaN: nothing was measured."""
         return self._first(machine)[0].cpu / _NS if self.known(machine) else math.nan
 
     def with_overhead(self, machine: Machine, value_s: float) -> Machine:
-        """Shift the CPU time of all messages by as much as that of the smallest changes."""
+        """Return a copy of the machine with another overhead. The CPU time of all messages changes by the same time.
+
+        Raises:
+            TracelibError: Nothing was measured.
+        """
         if not self.known(machine):
             raise TracelibError(
                 "this machine has no parameter for the overhead",
@@ -53,13 +63,19 @@ class MeasuredCost:
         return self._changed(machine, lambda pieces: tuple(replace(p, cpu=p.cpu + longer) for p in pieces))
 
     def bandwidth(self, machine: Machine) -> float:
-        """Return the bytes a second by which the largest messages grow."""
+        """Return the bandwidth of the largest messages in bytes/s. Infinite: larger messages do not take longer."""
         slope = self._first(machine)[-1].wire_slope
         return _NS / slope if slope > 0 else math.inf
 
     def with_bandwidth(self, machine: Machine, value: float) -> Machine:
-        """Scale the time of messages beyond the smallest, on the wire and on links; 0 and infinite bandwidth: no such
-        time."""
+        """Return a copy of the machine with another bandwidth in bytes/s.
+
+        The time beyond the smallest message is scaled, on the wire and on links. Bandwidths of 0 and infinity remove
+        that time.
+
+        Raises:
+            TracelibError: The measured bandwidth is infinite.
+        """
         now = self.bandwidth(machine)
         if math.isinf(now):
             raise TracelibError("the measured network has no bandwidth: large messages cost nothing", "measure more")
@@ -69,7 +85,7 @@ class MeasuredCost:
         return next(getattr(p, self.name) for p in parts_of(machine, self.part) if getattr(p, self.name))
 
     def _changed(self, machine: Machine, change: Callable[[_Pieces], _Pieces]) -> Machine:
-        """Change the parts that were measured; the others stay as they are."""
+        """Apply a change to the parts that were measured; other parts stay as they are."""
         parts = parts_of(machine, self.part)
         new = [replace(p, **{self.name: change(getattr(p, self.name))}) if getattr(p, self.name) else p for p in parts]
         return with_parts(machine, self.part, new)

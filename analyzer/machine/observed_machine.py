@@ -1,4 +1,4 @@
-"""The machine that a run was made on, as far as the run itself shows it."""
+"""The machine on which a run was made, as far as the run's messages show it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from analyzer.trace import Trace
 
 _MB = 1 << 20
 NAME_ONE = "name one: --machine m.toml, or --latency 5us --bandwidth 1000MB/s"
-"""Advice to a user whose run shows no machine."""
+"""Hint of errors for a run that does not show its machine."""
 
 
 def own_machine(trace: Trace, team: Team) -> Machine | None:
-    """Build a machine from the run's messages: a node for each rank, with observed latency and bandwidth.
+    """Build a machine from a run's messages: one node for each rank, with observed latency and bandwidth.
 
-    Values are those between nodes, or within them where the run had one node: latency of the fastest small messages,
-    bandwidth of the largest messages that `analyze loggp` trusts. None where messages show no latency; a Dimemas trace
-    has no times at all.
+    Values are those between nodes, or within the node if the run had one. The latency is the time of the fastest small
+    messages, the bandwidth that of the largest messages that `analyze loggp` trusts. Collective over the team.
+
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+
+    Returns:
+        The machine. None: messages show no latency, or the trace has no times (Dimemas).
     """
     ways = {way.where: way for way in observe(trace, team)} if trace.has_call_times else {}
     found = ways.get("inter") or ways.get("intra")
@@ -29,6 +35,6 @@ def own_machine(trace: Trace, team: Team) -> Machine | None:
 
 
 def _bandwidth(way: MessageWay) -> float:
-    """Return the bytes a second of the largest messages; 0, infinite, if none shows it."""
+    """Return the bandwidth of the largest messages in bytes/s. 0 means infinite: no messages show it."""
     known = [c.bandwidth.value for c in way.trusted if c.bandwidth]
     return known[-1] if known else 0.0

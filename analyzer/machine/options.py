@@ -1,4 +1,4 @@
-"""The machine of a command: a file in one of two forms, and options that override it."""
+"""The machine of a command: a file (.toml or .cfg) or the ideal machine, and options that override its values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ _HINT = "a [[module]] has value and ratio, and type unless it is for a region"
 
 
 def read_modules(path: str | Path) -> tuple[CfgModule, ...]:
-    """Read the modules of a file that `read_toml` has read. Raises TracelibError that says what is wrong with one."""
+    """Read the [[module]] tables of a machine's TOML file, after `read_toml` has read the file.
+
+    Raises:
+        TracelibError: A module is not valid.
+    """
     rows = tomllib.loads(Path(path).read_text()).get("module", [])
     with about(path):
         return tuple(map(_module, rows if isinstance(rows, list) else [rows]))
@@ -37,19 +41,19 @@ def _module(row: Any) -> CfgModule:
 
 
 def modules_text(modules: tuple[CfgModule, ...]) -> str:
-    """Write the TOML of modules, to stand behind the TOML of their machine."""
+    """Return modules as TOML, to be appended to the TOML of their machine."""
     rows = (f"\n[[module]]\ntype = {m.type}\nvalue = {m.value}\nratio = {m.ratio!r}\n" for m in modules)
     return "".join(rows)
 
 
 @dataclass(frozen=True)
 class MachineOverrides:
-    """Values that options give to a machine. None: as the file says."""
+    """Values from options that replace a machine's values. None: the machine's value stays."""
 
     latency_s: float | None = None
     bandwidth_mb: float | None = None
     buses: int | None = None
-    links: int | None = None  # in and out of each node
+    links: int | None = None  # number of links in, and of links out, of each node
     cpus: int | None = None
     speed: float | None = None
     eager_limit: int | None = None
@@ -58,9 +62,14 @@ class MachineOverrides:
 
 
 def read_machine(path: str | None, overrides: MachineOverrides = MachineOverrides()) -> MachineConfiguration:
-    """Read the machine in a .toml or .cfg file (None, "ideal": the ideal one), changed by `overrides`.
+    """Read the machine of a command, and apply its options.
 
-    Raises TracelibError that says what is wrong with it.
+    Args:
+        path: A .toml or .cfg file. None or "ideal": the ideal machine.
+        overrides: Values that replace the machine's values.
+
+    Raises:
+        TracelibError: The file cannot be read, or the file or a value is not valid.
     """
     if path is None or path == "ideal":
         found = MachineConfiguration(Machine.ideal())
@@ -74,7 +83,11 @@ def read_machine(path: str | None, overrides: MachineOverrides = MachineOverride
 
 
 def changed(machine: Machine, o: MachineOverrides) -> Machine:
-    """Return the machine with the changes of `o`. Raises TracelibError."""
+    """Return a copy of the machine with the values of options. `o`: values; None leaves the machine's value.
+
+    Raises:
+        TracelibError: The dialect is not known.
+    """
     if o.dialect is not None and o.dialect not in DIALECTS:
         raise TracelibError(f"dialect {o.dialect!r} is not known", f"use {', '.join(DIALECTS)}")
     given = {"latency_s": o.latency_s, "cpus": o.cpus, "speed": o.speed, "links_in": o.links, "links_out": o.links}
@@ -97,7 +110,7 @@ def _with(node: Node, changes: dict) -> Node:
 
 
 def _with_network(network: Network, changes: dict) -> Network:
-    """Return the network with changes; a bandwidth given by hand replaces the measured one."""
+    """Return the network with changes. A bandwidth from an option replaces measured costs."""
     if "bandwidth_mb" in changes:
         network = replace(network, pieces=())
     return replace(network, **changes) if changes else network

@@ -1,7 +1,7 @@
-"""The numbers of a machine by name, so that analyses can vary any of them without knowing where it stands.
+"""The parameters of a machine by name, so that analyses can vary any of them without knowing where it is stored.
 
-Names stand in `PARAMETERS`, in seconds, bytes and bytes a second, or the path of a key in the machine's TOML, in
-that key's unit: "node.latency_us", "node.2.speed" (of node 2 only, counting from 0), "network.buses",
+A name is a key of `PARAMETERS`, with values in s, bytes and bytes/s. Or it is the path of a key in the machine's TOML,
+with values in that key's unit: "node.latency_us", "node.2.speed" (of node 2 only, counting from 0), "network.buses",
 "scheduling.slice_us", "wan.bandwidth_mb".
 """
 
@@ -36,7 +36,7 @@ _PARTS = {"node": Node, "network": Network, "scheduling": CpuScheduling, "files"
 
 
 class Variable(Protocol):
-    """A number that can be varied: of a machine, or of the input of any program."""
+    """A number that can be varied: a parameter of a machine, or an input of any program."""
 
     @property
     def name(self) -> str: ...
@@ -56,10 +56,16 @@ class Variable(Protocol):
 
 @dataclass(frozen=True)
 class MachineParameter:
-    """One number of a machine.
+    """One parameter of a machine, with functions to read and change it.
 
-    get: its value; infinite where there are as many or it is as fast as wanted, NaN where the machine leaves it to the
-    trace. Of nodes or networks that differ, and of distributions, the mean, which `set` then changes in proportion.
+    If nodes or networks differ, or the value is random, the parameter is the mean. `set` then changes all in
+    proportion.
+
+    Attributes:
+        get: Returns the value. Infinite: unlimited in number or speed. NaN: the trace determines it.
+        change: Returns a machine with another value, without checks; `set` checks the value first.
+        whole: The value is a whole number.
+        least: Smallest allowed value.
     """
 
     name: str
@@ -69,11 +75,15 @@ class MachineParameter:
     change: Callable[[Machine, float], Machine]
     whole: bool = False
     least: float = 0.0
-    positive: bool = False  # more than 0
-    endless: bool = False  # may be infinite
+    positive: bool = False  # the value must be more than 0
+    endless: bool = False  # the value may be infinite
 
     def set(self, machine: Machine, value: float) -> Machine:
-        """Return the machine with another value. Raises TracelibError for a value that makes no sense."""
+        """Return a copy of the machine with another value of the parameter.
+
+        Raises:
+            TracelibError: The value is not allowed for this parameter.
+        """
         said = f"{self.name} = {value:g}"
         if math.isnan(value) or value < self.least or (self.positive and value == 0):
             raise TracelibError(
@@ -87,7 +97,11 @@ class MachineParameter:
 
 
 def parameter(name: str) -> MachineParameter:
-    """Return the parameter of this name or path. Raises TracelibError that names similar ones."""
+    """Return the parameter of a name such as "latency", or of a path such as "node.speed".
+
+    Raises:
+        TracelibError: There is no such parameter. The message names a similar one.
+    """
     found = PARAMETERS.get(name) or _by_path(name)
     if found is None:
         near = difflib.get_close_matches(name, [*PARAMETERS, *_PATHS], 1)
@@ -97,7 +111,15 @@ def parameter(name: str) -> MachineParameter:
 
 
 def vary(machine: Machine, values: Mapping[str, float]) -> Machine:
-    """Return the machine with other values: `vary(machine, {"latency": 1e-6, "buses": 4})`. Raises TracelibError."""
+    """Return a copy of the machine with other values, as `vary(machine, {"latency": 1e-6, "buses": 4})`.
+
+    Args:
+        machine: The machine.
+        values: New values by the parameter's name or path.
+
+    Raises:
+        TracelibError: A parameter is not known, or a value is not allowed.
+    """
     for name, value in values.items():
         machine = parameter(name).set(machine, value)
     return machine
@@ -111,14 +133,19 @@ _UNITS = {
     "bytes": {"": 1.0, "B": 1.0, "k": 1024.0, "K": 1024.0, "M": float(MB)},
     "": {"": 1.0},
 }
-"""Suffixes of a number by unit, each with its factor; KiB and MiB mean KB and MB.
+"""Factors of the suffixes that a number of each unit may have. KiB and MiB mean KB and MB.
 
-A time or rate needs a suffix: a bare 5 would be seconds to some and microseconds to others. A path names its own unit.
+A time or rate needs a suffix: a plain 5 could mean seconds or microseconds. A path names its unit, so that its value
+needs none.
 """
 
 
 def value_of(of: MachineParameter, text: str) -> float:
-    """Parse a value as people write it: "5us", "100MB/s" (2^20 bytes), "32k", "4", "0", "inf". Raises TracelibError."""
+    """Parse a value of a parameter: "5us", "100MB/s" (2^20 bytes), "32k", "4", "0", "inf".
+
+    Raises:
+        TracelibError: The text is not a number with a unit of the parameter.
+    """
     text = text.strip()
     if text == "inf":
         return math.inf
@@ -132,14 +159,27 @@ def value_of(of: MachineParameter, text: str) -> float:
 
 
 def two_values_of(of: MachineParameter, first: str, last: str) -> tuple[float, float]:
-    """Parse two values; the first may leave its unit to the last: 1..100us. Raises TracelibError."""
+    """Parse the two ends of a range such as 1..100us. The first end may have no unit; it then has the unit of the last.
+
+    Args:
+        of: The parameter.
+        first: Text of the first end.
+        last: Text of the last end.
+
+    Raises:
+        TracelibError: A text is not a number with a unit of the parameter.
+    """
     unit = last.strip().lstrip("0123456789.eE+- ")
     bare = first.strip() and not first.lstrip("0123456789.eE+- ")
     return value_of(of, first + unit if bare else first), value_of(of, last)
 
 
 def setting_of(text: str) -> tuple[MachineParameter, float]:
-    """Parse a parameter and its value from "name=value"."""
+    """Parse "name=value" into a parameter and its value.
+
+    Raises:
+        TracelibError: There is no "=" or no such parameter, or the value is not valid.
+    """
     name, equals, value = text.partition("=")
     if not equals:
         raise TracelibError(f"{text!r} sets nothing", "write NAME=VALUE, such as latency=5us")
@@ -157,7 +197,7 @@ def _of(field: MachineField, name: str, unit: str, meaning: str) -> MachineParam
 
 
 def _of_policy(field: MachineField, name: str) -> Callable[[Machine, float], Machine]:
-    """Change a number of the policy, if the policy uses it."""
+    """Return a function that changes a number of the scheduling policy, and raises if the policy does not use it."""
 
     def change(machine: Machine, value: float) -> Machine:
         if not all(does_use(machine.scheduling, key) for key in field.names):
@@ -185,7 +225,7 @@ def _count(name: str, meaning: str, part: str, *keys: str) -> MachineParameter:
 
 
 def _or_measured(plain: MachineParameter, of: MeasuredCost, get: Callable, change: Callable) -> MachineParameter:
-    """Return a parameter that reads and changes measured costs on machines that have them."""
+    """Return a parameter that uses measured costs on machines that have them, and `plain` on others."""
     return replace(
         plain,
         get=lambda machine: (get if of.known(machine) else plain.get)(machine),
@@ -202,7 +242,7 @@ def _bandwidth(name: str, meaning: str, part: str, key: str, of: MeasuredCost) -
 
 
 _NEVER = 1 << 62
-"""An eager limit that no message reaches."""
+"""Eager limit in bytes that no message reaches."""
 
 
 def _eager_limit(machine: Machine) -> float:
@@ -251,7 +291,7 @@ PARAMETERS: dict[str, MachineParameter] = {
         _policy_time("least_run", "before a thread may be preempted"),
     )
 }
-"""All parameters by name."""
+"""All parameters with a name, by the name."""
 
 _NUMBERS = (
     "cpus", "speed", "links_out", "links_in", "intra_buses", "intra_links_out", "intra_links_in", "buses", "servers",
@@ -259,7 +299,7 @@ _NUMBERS = (
 
 
 def _toml_fields(part: str, of: type) -> dict[str, tuple[MachineField, str]]:
-    """Return the keys of a table of the TOML that are numbers, and their units."""
+    """Return the numeric keys of a table in the machine's TOML, each with its field and unit."""
     found = {}
     for name in (f.name for f in fields(of)):
         if name.endswith("_ns"):
@@ -281,7 +321,7 @@ _PATHS = [f"{table}.{key}" for table, keys in _TABLES.items() for key in keys]
 
 
 def _by_path(name: str) -> MachineParameter | None:
-    """Return the parameter that "table.key" or "table.number.key" names."""
+    """Return the parameter of a path "table.key" or "table.number.key". None: there is no such key."""
     table, *number, key = name.split(".") if "." in name else ("", name)
     if key not in _TABLES.get(table, ()) or len(number) > 1 or not all(n.isdecimal() for n in number):
         return None

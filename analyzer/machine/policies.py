@@ -1,4 +1,4 @@
-"""Scheduling policies by name: what of `CpuScheduling` each sets, and which options it takes.
+"""Scheduling policies by name: the fields of `CpuScheduling` that each policy sets, and the options that it takes.
 
 Source: "Dimemas specification", section 1.10 (Tables 4 and 5, sections 8.1.2.2 and 8.2.2 of the thesis).
 """
@@ -17,7 +17,7 @@ _MS = 1_000_000
 SVR4_TABLE = tuple(PriorityLevel(q * _MS, e, s) for q, e, s in (
     (20, 1, 0), (40, 2, 0), (80, 3, 0), (120, 4, 1), (160, 5, 2), (200, 5, 3),
 ))  # fmt: skip
-"""Level 0 is the best: short slices for those who sleep often, long ones for those who compute."""
+"""Levels of the policy "svr4". Level 0 is the best. Threads that often sleep have short slices, others long ones."""
 
 POLICIES: dict[str, dict[str, Any]] = {
     "fcfs": {},
@@ -38,8 +38,10 @@ POLICIES: dict[str, dict[str, Any]] = {
     "boost2": {"receiver_first": 1, "receiver_last": -1},
     "boost3": {"receiver_first": 1, "receiver_last": -1, "sender_receiver_first": -1},
 }  # fmt: skip
-"""Settings of each policy; options can change any of them. cp-fifo-dep and cp-rr-dep are cp-fifo and cp-rr on priority
-records that hold the laxity."""
+"""Fields of `CpuScheduling` that each policy sets; options can change them.
+
+"cp-fifo-dep" and "cp-rr-dep" are "cp-fifo" and "cp-rr" on priority records that hold the laxity.
+"""
 for _name in ("boost1", "boost2", "boost3"):
     POLICIES[_name] |= {"priority": PrioritySource.BOOST, "base": 50, "best": 0, "worst": 100}
     POLICIES[f"{_name}-rr"] = POLICIES[_name] | {"slice_ns": _MS}
@@ -60,15 +62,15 @@ _OPTIONS = {
 
 
 def options_of(policy: str) -> frozenset[str]:
-    """Return the keys of [scheduling] that change a policy of `POLICIES`; `slice_us` for policies with turns."""
+    """Return the keys of the table [scheduling] that a policy uses. Policies with time slices also use `slice_us`."""
     preset = POLICIES[policy]
     return _OPTIONS[preset.get("priority", PrioritySource.NONE)] | ({"slice_us"} if "slice_ns" in preset else set())
 
 
 def does_use(of: CpuScheduling, name: str) -> bool:
-    """Check whether a number of `CpuScheduling` changes what the policy does.
+    """Check whether the policy of a scheduling uses one of its fields.
 
-    A slice given to a policy that has none would make another policy of it.
+    A slice does not count as used if the policy has none: setting it would make another policy.
     """
     if name == "slice_ns":
         return bool(of.slice_ns) and of.priority != PrioritySource.SVR4
@@ -81,10 +83,15 @@ _NUMBERS = ("base", "best", "worst", "receiver_first", "receiver_last", "sender_
 
 
 def policy_of(options: Mapping[str, Any]) -> CpuScheduling:
-    """Make a policy from its name and options: `policy`, times as `slice_us`, ..., numbers, `preemptive`, and `levels`.
+    """Make a scheduling from the table [scheduling] of a machine file.
 
-    levels: [[quantum_us, level after the slice, level after sleeping], ...]; a thread begins at the middle one unless
-    `base` names another. Raises TracelibError for an unknown option, and for options that the policy does not use.
+    Args:
+        options: Keys of the table: `policy`, times such as `slice_us`, numbers, `preemptive`, `priorities`, and
+            `levels` as [[quantum_us, level after the slice, level after sleeping], ...]. A thread begins at the middle
+            level unless `base` names another one.
+
+    Raises:
+        TracelibError: An option is not known, is not used by the policy, or has a value that is not valid.
     """
     given = dict(options)
     name = str(given.pop("policy", "fcfs"))
@@ -121,7 +128,7 @@ def policy_of(options: Mapping[str, Any]) -> CpuScheduling:
 
 
 def _refuse_unused(policy: str, options: Mapping[str, Any]) -> None:
-    """Raise TracelibError for an option that no policy has, or that this one does not use."""
+    """Check that the policy uses all options. Raises TracelibError for an unknown or unused option."""
     for key in options:
         users = [name for name in POLICIES if key in options_of(name)]
         if not users:
@@ -134,7 +141,7 @@ def _refuse_unused(policy: str, options: Mapping[str, Any]) -> None:
 
 
 def _time(key: str, value: Any) -> Count:
-    """Convert a number of us, or a distribution of them, to ns."""
+    """Convert a number of us, or a distribution of them, to ns. Raises TracelibError."""
     if not isinstance(value, Mapping):
         return round(_number(f"{key}_us", value, least=0) * 1000)
     (law, numbers), *more = value.items() or [("", None)]
@@ -156,7 +163,7 @@ def _number(key: str, value: Any, least: float | None = None) -> float:
 
 
 def _priorities(rows: Any) -> tuple[int | tuple[int, ...], ...]:
-    """Read a priority for each application, or a list of priorities of its ranks."""
+    """Read the priorities: a number for each application, or a list with a number for each of its ranks."""
 
     def is_whole(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)

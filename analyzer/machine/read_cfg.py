@@ -1,4 +1,4 @@
-"""Dimemas configuration files (.cfg), so that a Dimemas user brings his own.
+"""Reading of Dimemas configuration files (.cfg), so that users of Dimemas can use their machines.
 
 Source: "Dimemas .cfg grammar" (records of new_configuration.c, and the collective fine tuning file).
 """
@@ -34,7 +34,10 @@ _MODEL_OF = {1: PhaseModel.CONSTANT, 2: PhaseModel.LINEAR, 3: PhaseModel.LOG}
 
 @dataclass(frozen=True)
 class CfgModule:
-    """A region (event type and value) that takes `ratio` times as long; negative: -ratio seconds."""
+    """A region of the program (event type and value) whose computation takes `ratio` times as long.
+
+    A negative ratio is a duration: -ratio seconds.
+    """
 
     type: int
     value: int
@@ -43,14 +46,18 @@ class CfgModule:
 
 @dataclass(frozen=True)
 class MachineConfiguration:
-    """Content of a .cfg or .toml file: the machine, its modules and mappings."""
+    """Content of a machine file (.cfg or .toml): the machine, and the modules that scale regions."""
 
     machine: Machine
     modules: tuple[CfgModule, ...] = ()
 
     @property
     def alone(self) -> Machine:
-        """The machine, for what scales no computation. Raises TracelibError where there are modules."""
+        """The machine, for a command that cannot scale regions.
+
+        Raises:
+            TracelibError: The file has modules.
+        """
         if self.modules:
             hint = "leave its modules out; analyze what-if scales regions"
             raise TracelibError("the machine has modules, which only analyze replay and analyze profile scale", hint)
@@ -58,7 +65,11 @@ class MachineConfiguration:
 
 
 def read_cfg(path: str | Path) -> MachineConfiguration:
-    """The machine and modules of a .cfg file. Raises TracelibError with the number of the line that is wrong."""
+    """Read machine and modules from a .cfg file.
+
+    Raises:
+        TracelibError: The file cannot be read or is not valid. The message has the number of the line.
+    """
     path = Path(path)
     try:
         text = path.read_text(errors="replace")
@@ -71,7 +82,7 @@ def read_cfg(path: str | Path) -> MachineConfiguration:
 
 
 class _Builder:
-    """Collects records into a machine."""
+    """Builder of a machine from the records of a .cfg file."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -81,15 +92,15 @@ class _Builder:
         self._models: dict[int, PhaseModel] = {}
         self._modules: list[CfgModule] = []
         self._mapping: str | tuple[int, ...] = "fill"
-        self._mappings: list[tuple[int, ...]] = []  # of each application
+        self._mappings: list[tuple[int, ...]] = []  # mappings of the applications, in order
         self._per_node = 0
         self._wan = 0.0
         self._file_system_said: FileSystem | None = None
         self._collectives: list[CollectiveLine] = []
-        self._later: list[Callable[[], None]] = []  # what is checked when all is known
+        self._later: list[Callable[[], None]] = []  # checks that need all records
 
     def add(self, record: CfgRecord) -> None:
-        """Take one record."""
+        """Take one record into the machine. Raises TracelibError for an unknown record or number of fields."""
         known = {
             "wide area network information": (self._wide_area, (7,)),
             "environment information": (self._environment, (7,)),
@@ -146,7 +157,7 @@ class _Builder:
             raise TracelibError(f"{record.where}: there is no environment {node.network}", "describe it, or correct it")
 
     def _new_node(self, record: CfgRecord, at: int) -> Node:
-        """A node whose field `at` is its architecture."""
+        """Read a node record. Field `at` is the node's architecture; the node's numbers follow it."""
         cpus, speed, intra_s, intra_mb, buses, intra_in, intra_out, inter_s, into, out, wan_s = range(at + 1, at + 12)
         links = _links(record.whole(into), record.whole(out))
         inner = _links(record.whole(intra_in), record.whole(intra_out))
@@ -158,7 +169,7 @@ class _Builder:
         )  # fmt: skip
 
     def _old_node(self, record: CfgRecord) -> Node:
-        """One from before version 4, as Dimemas takes it since: as many buses in it as CPUs, one half duplex link."""
+        """Read a node of before version 4 as Dimemas does: one inner bus per CPU, one half duplex link."""
         cpus = record.whole(3, 1)
         links, inner = _links(record.whole(4), record.whole(5)), _links(1, 0)
         return Node(
@@ -207,7 +218,7 @@ class _Builder:
             self._collectives = read_collectives(self._folder / collectives)
 
     def _file_system(self, record: CfgRecord) -> None:
-        """Read the file system. Templates hold 0 everywhere: they describe none."""
+        """Read the file system. A record with latency and rate 0, as templates have it, describes none."""
         latency, rate, block, servers, hits = (*map(record.number, range(3)), record.whole(3), record.number(4))
         if hits > 1:
             raise TracelibError(f"{record.where}: a hit ratio of {hits:g}", "it must be from 0 to 1")
@@ -225,7 +236,7 @@ class _Builder:
         raise TracelibError(f"{record.where}: dedicated connections are not simulated", "leave them out")
 
     def finish(self, name: str) -> MachineConfiguration:
-        """The machine; nodes must be as many as announced."""
+        """Return the machine, after checks that need all records, such as the announced numbers of nodes."""
         if not self._networks or not self._nodes:
             raise TracelibError(f"{name}: it describes no environment, or no node", "a machine needs both")
         for check in self._later:
@@ -256,14 +267,18 @@ class _Builder:
 
 
 def inverse(ratio: float) -> float:
-    """Between the ratio of a Dimemas module, by which bursts are divided, and that of a Module; times and 0 are the
-    same in both."""
+    """Convert a module's ratio between Dimemas's form and ours, in either direction.
+
+    Dimemas divides bursts by its ratio, a `CfgModule` multiplies by it. Times (negative) and 0 are the same in both.
+    """
     return 1 / ratio if ratio > 0 else ratio
 
 
 def _links(into: int, out: int) -> tuple[int, int, bool]:
-    """Return links in, links out, and whether they are shared: Dimemas takes a node with only one kind for half
-    duplex."""
+    """Return links in, links out, and whether they are shared.
+
+    Dimemas takes a node with links in one direction only for half duplex.
+    """
     if into and out:
         return into, out, False
     most = max(into, out)

@@ -1,4 +1,4 @@
-"""A machine as TOML: the form in which people write one; docs/machine.md is its contract."""
+"""Reading of a machine from TOML, the form in which people write machines. docs/machine.md specifies the form."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from analyzer.machine.policies import policy_of
 from analyzer.machine.toml_table import TomlTable
 
 MODELS = {"0": PhaseModel.NONE, "CTE": PhaseModel.CONSTANT, "LIN": PhaseModel.LINEAR, "LOG": PhaseModel.LOG}
-"""Names of Table 2."""
+"""Models of a collective's phase by their names in Table 2."""
 SIZES = {
     "MAX": PhaseSize.MAX, "MIN": PhaseSize.MIN, "MEAN": PhaseSize.MEAN,
     "2MAX": PhaseSize.TWICE_MAX, "2*MAX": PhaseSize.TWICE_MAX, "S+R": PhaseSize.SUM, "PHASE": PhaseSize.PHASE,
 }  # fmt: skip
-"""Names of Table 3."""
+"""Sizes of a collective's phase by their names in Table 3."""
 TABLES: dict[str, Callable[[], Mapping[str, CollectiveModel]]] = {
     "constant-both-ways": constant_both_ways,
     "table-9": lambda: TABLE_9,
@@ -51,7 +51,11 @@ TABLES: dict[str, Callable[[], Mapping[str, CollectiveModel]]] = {
 
 
 def read_toml(path: str | Path) -> Machine:
-    """Read the machine in a file. Raises TracelibError that names the error and its place."""
+    """Read a machine from a TOML file.
+
+    Raises:
+        TracelibError: The file cannot be read or is not valid. The message names the place.
+    """
     try:
         given = tomllib.loads(Path(path).read_text())
     except OSError as error:
@@ -63,7 +67,15 @@ def read_toml(path: str | Path) -> Machine:
 
 
 def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
-    """Make a machine from the tables of a TOML file; models that it names are searched in `folder`."""
+    """Make a machine from the tables of a TOML file.
+
+    Args:
+        given: Content of the file.
+        folder: Folder in which network models that the file names are searched.
+
+    Raises:
+        TracelibError: A key or value is not valid.
+    """
     top = TomlTable("the machine", given)
     nodes = top.tables("node", {})
     networks = top.tables("network", {})
@@ -92,7 +104,11 @@ def machine_of(given: Mapping[str, Any], folder: Path = Path()) -> Machine:
 
 
 def _check_references(machine: Machine) -> None:
-    """Raise TracelibError for a network or a node that is named but not there; [node] alone is as many as needed."""
+    """Check that all named networks and nodes exist. A single [node] without a count stands for any number of nodes.
+
+    Raises:
+        TracelibError: A network or node does not exist.
+    """
     last = max(node.network for node in machine.nodes or (machine.node,))
     if last >= len(machine.networks):
         raise TracelibError(f"[node] network = {last}, but there are {len(machine.networks)}", "the first network is 0")
@@ -102,7 +118,7 @@ def _check_references(machine: Machine) -> None:
 
 
 def _is_template(nodes: list[TomlTable]) -> bool:
-    """Return True for one [node] without a count: it is like all of them, as many as there are ranks."""
+    """Return True for a single [node] without a count: the machine then has a node like it for each rank."""
     return len(nodes) == 1 and "count" not in nodes[0]
 
 
@@ -158,7 +174,7 @@ def _network(table: TomlTable, folder: Path) -> Network:
 
 
 def _measured(table: TomlTable, key: str, folder: Path) -> tuple[CostPiece, ...]:
-    """Return the costs in the LoOgGP model that a key names, or in the file itself (`pieces`, `intra_pieces`)."""
+    """Return measured costs by size, from a LoOgGP model's file or from the table itself (`pieces`, `intra_pieces`)."""
     model, rows = table.take(key, None), table.take(key.replace("model", "pieces"), None)
     if model is None:
         return _pieces(rows, f"{table.name} {key.replace('model', 'pieces')}") if rows is not None else ()
@@ -183,7 +199,7 @@ def _pieces(rows: Any, where: str) -> tuple[CostPiece, ...]:
 
 
 def _mappings(top: TomlTable, default: Any) -> tuple[str | tuple[int, ...], ...]:
-    """Read the mapping of each [[application]]; the default where an application gives none."""
+    """Read the mapping of each [[application]]. An application without a mapping has the default."""
     found = []
     for table in top.tables("application", []):
         found.append(_mapping(table.take("mapping", default)))
@@ -227,7 +243,15 @@ def _collectives(table: TomlTable) -> Mapping[str, CollectiveModel] | None:
 
 
 def collective_model(words: list[str], where: str) -> CollectiveModel:
-    """Parse a row of Table 9: fan-in model and size, fan-out model and size."""
+    """Parse a row of Table 9 in four words: fan-in model and size, fan-out model and size.
+
+    Args:
+        words: The words.
+        where: Name of the row, for errors.
+
+    Raises:
+        TracelibError: The words are not such a row.
+    """
     words = [w.upper() for w in words]
     if len(words) == 4 and {words[0], words[2]} <= MODELS.keys() and {words[1], words[3]} <= SIZES.keys():
         return CollectiveModel(MODELS[words[0]], SIZES[words[1]], MODELS[words[2]], SIZES[words[3]])

@@ -1,1 +1,1 @@
-"""Many replays of the same runs on machines with random parameters, on as many processes as there are."""
+"""Many replays of the same runs on machines with random parameters, shared by all processes of a team."""

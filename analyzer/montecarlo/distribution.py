@@ -1,4 +1,4 @@
-"""Distributions of the parameters of a machine, or of the variables of any program, and points in their space.
+"""Distributions of a machine's parameters or of a program's inputs, and points in the space of these variables.
 
 Source: "Dimemas specification", sections 1.14 and 1.17 (each random variable has a density that the user chooses).
 """
@@ -19,11 +19,20 @@ RANDOM, LATIN, SOBOL = DESIGNS = ("random", "latin", "sobol")
 
 
 def points(design: str, count: int, dimensions: int, seed: int) -> np.ndarray:
-    """Draw points in the unit cube, float64 of shape (count, dimensions) from 0, below 1.
+    """Draw points in the unit cube [0, 1).
 
-    Independent points, a Latin hypercube (each of `count` equal parts of each axis holds one), or a Sobol sequence.
-    More random points or points of a Sobol sequence begin with the same points; a Latin hypercube differs for each
-    count.
+    "random" points are independent. In a Latin hypercube ("latin") each of `count` equal parts of each axis holds one
+    point. "sobol" points are a Sobol sequence. With a larger count, random and Sobol points begin with the same points.
+    A Latin hypercube differs for each count.
+
+    Args:
+        design: One of `DESIGNS`.
+        count: Number of points.
+        dimensions: Number of variables.
+        seed: Seed of the random numbers.
+
+    Returns:
+        Points, float64 of shape (count, dimensions).
     """
     if not dimensions:
         return np.zeros((count, 0))
@@ -40,15 +49,23 @@ def points(design: str, count: int, dimensions: int, seed: int) -> np.ndarray:
 
 UNIFORM, LOG, GAUSSIAN, EXPONENTIAL = "uniform", "log", "gaussian", "exponential"
 _TINY = 2.0**-54
-"""Smallest share of a distribution without an end; a share of 0 counts as this."""
+"""Smallest share of a distribution without a lower end. A share of 0 counts as this."""
 _HINT = "write latency=1us..100us, latency=log:1us..100us, gaussian:MEAN,DEVIATION or exponential:LEAST,MEAN"
 
 
 @dataclass(frozen=True)
 class VariedParameter:
-    """A parameter and its distribution: uniform or log-uniform from `a` to `b`, both included where it is a whole
-    number; gaussian of mean `a` and deviation `b`, of which what is below the least value becomes that;
-    exponential, `a` and a time of mean `b` more."""
+    """A parameter and its distribution.
+
+    Whole numbers of "uniform" and "log" include both ends. Other values below the parameter's smallest allowed value
+    become that value.
+
+    Attributes:
+        law: "uniform", "log" (log-uniform), "gaussian" or "exponential".
+        a: Lower end of the range; mean of a Gaussian; least value of an exponential distribution.
+        b: Upper end of the range; standard deviation of a Gaussian; mean above `a` of an exponential distribution.
+        text: Parameter and distribution as the user wrote them.
+    """
 
     parameter: Variable
     law: str
@@ -63,16 +80,16 @@ class VariedParameter:
 
     @property
     def said(self) -> str:
-        """The distribution as the user wrote it."""
+        """The distribution as the user wrote it, without the parameter's name."""
         return self.text.partition("=")[2]
 
     @property
     def whole(self) -> bool:
-        """Check whether only whole numbers are drawn."""
+        """True if only whole numbers are drawn."""
         return self.parameter.whole
 
     def at(self, u: float) -> float:
-        """Return the value below which a share `u` (from 0, below 1) of the distribution lies."""
+        """Return the value below which the share `u` (in [0, 1)) of the distribution lies."""
         a, b = self._ends()
         if self.law == UNIFORM:
             value = a + u * (b - a)
@@ -88,7 +105,10 @@ class VariedParameter:
         return float(min(max(value, low), high))
 
     def share(self, value: float) -> float:
-        """Return the u of a value: `at` backwards; of a whole number the middle of its part."""
+        """Return the share of the distribution that lies below a value, the inverse of `at`.
+
+        A whole number of a range gives the middle of its shares.
+        """
         a, b = self._ends()
         value += 0.5 if self.whole and self.law in (UNIFORM, LOG) else 0
         if self.law == UNIFORM:
@@ -102,16 +122,20 @@ class VariedParameter:
         return float(np.clip(u, 0.0, np.nextafter(1.0, 0.0)))
 
     def _ends(self) -> tuple[float, float]:
-        """Return the ends of the range; for whole numbers it reaches half a number beyond both."""
+        """Return the two numbers of the distribution. The range of whole numbers is extended to b + 1."""
         return self.a, self.b + 1 if self.whole and self.law in (UNIFORM, LOG) else self.b
 
     def _least(self) -> float:
-        """Return the least value: a parameter that must be above 0 stays a thousandth of the mean above it."""
+        """Return the smallest value. If the parameter must be above 0, this is a thousandth of the mean."""
         return max(self.parameter.least, self.a / 1000 if self.parameter.positive else self.parameter.least)
 
 
 def varied(text: str) -> VariedParameter:
-    """Parse a parameter of a machine and its distribution from NAME=[LAW:]VALUES. Raises TracelibError."""
+    """Parse a machine's parameter and its distribution from NAME=[LAW:]VALUES.
+
+    Raises:
+        TracelibError: The parameter or law is not known, or the values are not valid.
+    """
     name, equals, _ = text.partition("=")
     if not equals:
         raise TracelibError(f"{text!r} names no parameter with its values", _HINT)
@@ -119,15 +143,15 @@ def varied(text: str) -> VariedParameter:
 
 
 def distribution(of: Variable, text: str, two_values: Callable[..., tuple[float, float]]) -> VariedParameter:
-    """Read the distribution of a variable from NAME=[LAW:]VALUES.
+    """Parse the distribution of a variable from NAME=[LAW:]VALUES.
 
     Args:
         of: The variable.
-        text: As the user wrote it.
-        two_values: Reads two values of the variable from two words, as `two_values_of`.
+        text: The text, as the user wrote it.
+        two_values: Parses two values of the variable from two words, as `two_values_of` does.
 
     Raises:
-        TracelibError: The law is not known, or makes no sense for the variable.
+        TracelibError: The law is not known, or the values are not valid for the variable.
     """
     law, colon, values = text.partition("=")[2].rpartition(":")
     law = law.strip() if colon else UNIFORM

@@ -1,7 +1,7 @@
-"""The machine on which replays take as long as runs did, and all those on which they nearly do.
+"""Search of the machine on which replays take as long as the measured runs, and of all machines that come near.
 
-Source: "Dimemas specification", section 1.17 (thesis, sections 6.4 and 6.5): machines are drawn at random, those whose
-predictions are within 10 % of what was measured are kept, and the ranges of their parameters are what is known.
+Source: "Dimemas specification", section 1.17 (thesis, sections 6.4 and 6.5). Machines are drawn at random. Machines
+whose predictions are within 10 % of the measured times are kept. The ranges of their parameters show what is known.
 """
 
 from __future__ import annotations
@@ -24,14 +24,19 @@ _BELOW_1 = float(np.nextafter(1.0, 0.0))
 
 @dataclass(frozen=True)
 class MachinePoint:
-    """A machine: the values of the varied parameters, and the predicted time of each run in ns."""
+    """A machine, and its predictions.
+
+    Attributes:
+        values: Values of the varied parameters, in their order.
+        times_ns: Predicted time of each run in ns.
+    """
 
     values: tuple[float, ...]
     times_ns: tuple[float, ...]
 
     @property
     def times(self) -> np.ndarray:
-        """The times, float64 of shape (runs,)."""
+        """Predicted times in ns, float64 of shape (runs,)."""
         return np.array(self.times_ns, float)
 
 
@@ -42,10 +47,20 @@ def search(
     start: MachinePoint,
     misfit: Callable[[np.ndarray], np.ndarray],
 ) -> MachinePoint:
-    """Search the smallest misfit of the times (runs,) by Nelder and Mead, from a point on.
+    """Minimise a misfit of the predicted times by the method of Nelder and Mead.
 
-    It goes through the distributions, not the values: it cannot leave them, and a decade of a logarithmic range is as
-    wide as any other. Whole numbers stay as they are.
+    The search goes through shares of the distributions, not through values. So it cannot leave the distributions, and a
+    decade of a logarithmic range is as wide as any other. Whole numbers keep their values.
+
+    Args:
+        workers: Workers that replay.
+        varied: Parameters and their distributions.
+        seed: Seed of the machine's own random numbers.
+        start: Machine from which the search begins.
+        misfit: Function of the times in ns, shape (runs,), that is minimised.
+
+    Returns:
+        The best machine that was found, `start` at least.
     """
     from scipy.optimize import minimize
 
@@ -81,17 +96,22 @@ def search(
 TOLERANCE = 0.10
 ROUNDS = 8
 _ENOUGH = 0.5
-"""Rounds go on until this share of a round's machines is near."""
+"""Share of a round's machines that must be near the measured times for the rounds to end."""
 _BEST, _FEWEST = 0.1, 20
-"""A box is drawn around such a share of a round's machines, around so many at least, and around all that are near."""
+"""Share, and least number, of a round's best machines around which the next box is drawn, beside all near ones."""
 _MARGIN = 0.1
 """Margin of the box on each side, as a share of the box."""
 
 
 @dataclass(frozen=True)
 class FitTarget:
-    """Target of replays: measured times (runs,) in ns, weights (runs,) with sum 1, and the largest error that counts as
-    near."""
+    """Measured times that replays should reproduce.
+
+    Attributes:
+        measured_ns: Times of the runs in ns, shape (runs,).
+        weights: Weights of the runs with sum 1, shape (runs,).
+        tolerance: Largest relative error of a run on a machine that counts as near.
+    """
 
     measured_ns: np.ndarray
     weights: np.ndarray
@@ -99,29 +119,29 @@ class FitTarget:
 
     @classmethod
     def of(cls, measured_ns: Sequence[float], weights: Sequence[float], tolerance: float = TOLERANCE) -> FitTarget:
-        """Make one from weights of any sum."""
+        """Return a target from weights with any sum."""
         return cls(np.array(measured_ns, float), np.array(weights, float) / sum(weights), tolerance)
 
     def errors(self, times_ns: np.ndarray) -> np.ndarray:
-        """Return predicted / measured - 1 of each run, over the last axis."""
+        """Return the relative errors predicted / measured - 1, of the same shape. Runs are on the last axis."""
         return times_ns / self.measured_ns - 1
 
     def misfit(self, times_ns: np.ndarray) -> np.ndarray:
-        """Return root of the weighted mean of the squared errors."""
+        """Return the root of the weighted mean of the squared relative errors, over the runs (the last axis)."""
         return np.sqrt((self.weights * self.errors(times_ns) ** 2).sum(axis=-1))
 
     def worst(self, times_ns: np.ndarray) -> np.ndarray:
-        """Return the largest error of any run; a machine is near if this is below the tolerance."""
+        """Return the largest absolute relative error, over the last axis. On near machines it is below `tolerance`."""
         return np.abs(self.errors(times_ns)).max(axis=-1)
 
 
 @dataclass(frozen=True)
 class FoundMachine:
-    """Machine found for some runs, and the samples that show how far it is known."""
+    """The machine that was found for some runs, and the samples that show how well its parameters are known."""
 
-    wanted: FitTarget
-    samples: MachineSamples  # of all rounds
-    near: np.ndarray  # (samples,) bool: each run within the tolerance
+    wanted: FitTarget  # the measured times
+    samples: MachineSamples  # machines of all rounds
+    near: np.ndarray  # (samples,) bool: the errors of all runs are below the tolerance
     rounds: int
     region: NearMachines
     best: MachinePoint
@@ -130,10 +150,18 @@ class FoundMachine:
 def fit(
     workers: JobWorkers, varied: Sequence[VariedParameter], wanted: FitTarget, design: str, count: int, seed: int
 ) -> FoundMachine:
-    """Draw `count` machines a round, until enough are near, and search the best from the best of them on.
+    """Draw machines in rounds until enough are near the measured times, then search the best one from there.
 
-    The first round draws from all there is, the next ones from a box around the best machines so far: a region that is
-    a thousandth of what was tried is found by few of thousands, but by many in the box around those.
+    The first round draws from the whole distributions. Each further round draws from a box around the best machines so
+    far. A near region of a thousandth of the space contains few of thousands of machines, but many of the box.
+
+    Args:
+        workers: Workers that replay.
+        varied: Parameters and their distributions.
+        wanted: The measured times.
+        design: Sampling design, one of `DESIGNS`.
+        count: Number of machines in each round.
+        seed: Seed of the random numbers.
     """
     low, high = np.zeros(len(varied)), np.ones(len(varied))
     found: MachineSamples | None = None
@@ -161,9 +189,9 @@ def _near(wanted: FitTarget, samples: MachineSamples) -> np.ndarray:
 def _box(
     found: MachineSamples, wanted: FitTarget, count: int, low: np.ndarray, high: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a box around the best machines so far, with a margin.
+    """Return lower and upper ends of a box around the best machines so far, with a margin, as shares.
 
-    It stays as wide along parameters in which they are like the others.
+    Along parameters in which the best machines are like the others, the box stays as wide as before.
     """
     order = np.argsort(wanted.worst(found.times_ns), kind="stable")
     kept = max(_FEWEST, round(_BEST * count), int(_near(wanted, found).sum()))

@@ -1,4 +1,4 @@
-"""Region of the machines that are near: how far each parameter is known, and which are only known together."""
+"""Region of the machines that are near the measured times: how well each parameter is known, and which are coupled."""
 
 from __future__ import annotations
 
@@ -8,53 +8,56 @@ from enum import Enum
 import numpy as np
 
 _DOUBT = 0.001
-"""Probability with which a parameter without influence is taken to have one."""
+"""Significance level of the test whether a parameter has influence."""
 _TIED = 0.5
-"""Rank correlation from which on two parameters are only known together."""
+"""Rank correlation from which two parameters are only known together."""
 _FEWEST = 5
-"""With fewer samples a distribution or a correlation says nothing."""
+"""Least number of samples for a distribution or a correlation."""
 
 
 class ParameterKnowledge(Enum):
-    """Knowledge of a parameter from the machines that are near."""
+    """Whether the near machines determine a parameter."""
 
     YES = "yes"
-    NO = "no"  # they lie like all others
+    NO = "no"  # its values are distributed as in all other machines
     TOO_FEW = "too few"
 
 
 @dataclass(frozen=True)
 class ParameterRange:
-    """A parameter in the machines that are near."""
+    """Range of a parameter in the near machines."""
 
     low: float
     high: float
-    width: float  # of the distribution that was drawn from, this share lies between the two
+    width: float  # share of the parameter's distribution that lies between low and high
     known: ParameterKnowledge
 
 
 @dataclass(frozen=True)
 class NearMachines:
-    """The machines that are near."""
+    """The machines that are near the measured times: their number and their parameters."""
 
     count: int
-    ranges: tuple[ParameterRange, ...]  # by parameter; () without any machine
-    correlation: np.ndarray  # (parameters, parameters) Spearman's of ranks; NaN where they are too few or all equal
+    ranges: tuple[ParameterRange, ...]  # in the order of the parameters; (): no machine is near
+    correlation: np.ndarray  # Spearman's rank correlation (parameters, parameters); NaN: too few machines, or equal
 
     def tied(self, parameter: int) -> tuple[int, ...]:
-        """Return the parameters with which a parameter is correlated."""
+        """Return the numbers of the parameters that are correlated with a parameter by 0.5 or more (`_TIED`)."""
         row = np.abs(np.nan_to_num(self.correlation[parameter]))
         return tuple(int(k) for k in np.flatnonzero(row >= _TIED) if k != parameter)
 
 
 def region(values: np.ndarray, shares: np.ndarray, near: np.ndarray, box: np.ndarray) -> NearMachines:
-    """Find the parameters' ranges among machines that are near.
+    """Find the ranges of parameters among the machines that are near the measured times.
 
-    values, shares: of all machines, and where they lie in their distributions (machines, parameters). near:
-    (machines,). box: width of the last box that they were drawn from (parameters,).
+    A parameter is known in two cases. Either the box became narrower around it, or its distribution in the near
+    machines differs from that in the others. A parameter without influence is recognised however few machines are near.
 
-    A parameter is known if the box became narrower around it, or if those that are near lie otherwise in its
-    distribution than the others: one without influence is seen as such however few are near.
+    Args:
+        values: Values of all machines, shape (machines, parameters).
+        shares: Positions of the values in their distributions, in [0, 1), of the same shape.
+        near: Mask of the near machines, shape (machines,).
+        box: Width of the last box from which machines were drawn, as a share of the distribution, shape (parameters,).
     """
     kept = values[near]
     ranges = []
@@ -74,9 +77,14 @@ def unlike(some: np.ndarray, others: np.ndarray) -> bool:
 
 
 def correlations(columns: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
-    """Return Spearman's rank correlation of each column with each of `others` (default: themselves).
+    """Return Spearman's rank correlation of each column with each column of `others`.
 
-    NaN if rows are too few or a column is constant.
+    Args:
+        columns: Numbers of shape (rows, columns).
+        others: Numbers of shape (rows, other columns). None: `columns`.
+
+    Returns:
+        Correlations of shape (columns, other columns). NaN: there are fewer than 5 rows, or a column is constant.
     """
     from scipy.stats import spearmanr
 

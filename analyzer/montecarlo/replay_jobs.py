@@ -1,4 +1,4 @@
-"""One replay of all runs on one machine out of many: what is asked, what comes out, and who knows how to do it."""
+"""Job of a Monte Carlo study: a replay of all runs on one machine, its outcome, and the function that does it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.replay.simulate import simulate
 
 @dataclass(frozen=True)
 class ReplayJob:
-    """The values of the varied parameters, in their order, and the seed of what is random in the machine itself."""
+    """A job: values of the varied parameters, in their order, and the seed of the machine's own random numbers."""
 
     values: tuple[float, ...]
     seed: int
@@ -23,23 +23,34 @@ class ReplayJob:
 
 @dataclass(frozen=True)
 class ReplayOutcome:
-    """Predicted times of the runs; None where a replay was not possible there, for the reason in `error`."""
+    """Outcome of a job.
+
+    Attributes:
+        times_ns: Predicted time of each run in ns. None: a replay was not possible.
+        error: Why a replay was not possible; "" otherwise.
+    """
 
     times_ns: tuple[int, ...] | None
     error: str = ""
-    by: str = ""  # the process that did it
+    by: str = ""  # host and process id of the worker
 
 
 @dataclass(frozen=True)
 class WorkerInput:
-    """Input of a worker for all jobs. change: gives the machine with other values."""
+    """Input of a worker for all jobs.
+
+    Attributes:
+        programs: Programs of the runs.
+        machine: The machine whose parameters are varied.
+        change: Returns a machine with other values of the varied parameters.
+    """
 
     programs: Sequence[Program]
     machine: Machine
     change: Callable[[Machine, Sequence[float]], Machine]
 
     def do(self, job: ReplayJob) -> ReplayOutcome:
-        """Replay all runs."""
+        """Replay all runs on the machine of a job."""
         by = f"{socket.gethostname()}:{os.getpid()}"
         machine = replace(self.machine, seed=job.seed)
         try:

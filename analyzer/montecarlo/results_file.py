@@ -1,4 +1,4 @@
-"""The results of jobs in a file that is appended to, so that a study that was ended goes on where it was."""
+"""Outcomes of jobs in a file that is only appended to, so that an interrupted study goes on where it stopped."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from analyzer.montecarlo.replay_jobs import ReplayJob, ReplayOutcome
 
 FORMAT = "tracelib-samples 1"
 _SHORT = ("vary", "design", "seed", "samples")
-"""The parts of a question that an error can name in words; the other parts are checksums."""
+"""Parts of a question that errors show in words. The other parts are checksums."""
 _OTHER = "name another output with -o, or begin it anew with --force"
 
 
 class JobJournal:
-    """The known results of jobs; without a path nothing is kept."""
+    """The known outcomes of jobs, in memory and in a file. Without a path there is no file."""
 
     def __init__(self, path: Path | None, question: Mapping[str, Any], *, anew: bool = False) -> None:
-        """Open a file for one question: what it knows counts. anew: begin it again, whatever it holds.
+        """Open a file of outcomes, and read it.
 
-        Raises TracelibError if it holds the answers to another question, is none of ours, cannot be written, or
-        another process writes it.
+        Args:
+            path: The file. None: outcomes are only kept in memory.
+            question: Everything that determines the outcomes. A file holds the outcomes of one question.
+            anew: Forget what the file holds.
+
+        Raises:
+            TracelibError: The file holds outcomes of another question or is no such file, cannot be written, or another
+                process writes it.
         """
         self._known: dict[ReplayJob, ReplayOutcome] = {}
         self._path, self._file = path, None if path is None else _opened(path, {"format": FORMAT, **question}, anew)
@@ -36,15 +42,19 @@ class JobJournal:
             raise
 
     def __len__(self) -> int:
-        """Return the number of jobs that are known."""
+        """Return the number of jobs with a known outcome."""
         return len(self._known)
 
     def get(self, job: ReplayJob) -> ReplayOutcome | None:
-        """Return the known outcome of a job."""
+        """Return the known outcome of a job. None: it is not known."""
         return self._known.get(job)
 
     def add(self, job: ReplayJob, outcome: ReplayOutcome) -> None:
-        """Keep an outcome. Raises TracelibError where the disk is full."""
+        """Add the outcome of a job, and append it to the file.
+
+        Raises:
+            TracelibError: The file cannot be written, for example because the disk is full.
+        """
         self._known[job] = outcome
         if self._file is None:
             return
@@ -55,13 +65,13 @@ class JobJournal:
             raise TracelibError(f"cannot write {self._path}: {error.strerror}", "make room") from error
 
     def close(self) -> None:
-        """Close the file, so that others can open it."""
+        """Close the file, so that other processes can open it."""
         if self._file is not None:
             self._file.close()
 
 
 def _opened(path: Path, question: Mapping[str, Any], anew: bool) -> AnswersFile:
-    """Open the file of a study. Raises TracelibError that names what differs from the question that it answers."""
+    """Open a file of outcomes. Raises TracelibError that names what differs from the question in the file."""
     try:
         return AnswersFile(path, question, anew=anew)
     except NotAnswersError:

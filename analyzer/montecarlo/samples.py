@@ -1,4 +1,4 @@
-"""Machines that were drawn, and the predicted times of the runs on them, for the fit and for the Monte Carlo study."""
+"""Machines drawn at random, and the predicted times of the runs on them, for fits and Monte Carlo studies."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from analyzer.montecarlo.workers import JobWorkers
 
 @dataclass(frozen=True)
 class MachineSamples:
-    """The machines on which all runs could be replayed, in the order in which they were drawn."""
+    """The drawn machines on which all runs could be replayed, in the order in which they were drawn."""
 
     varied: tuple[VariedParameter, ...]
-    values: np.ndarray  # (samples, parameters) float64, in the units of the parameters
+    values: np.ndarray  # (samples, parameters) float64, in the parameters' units
     times_ns: np.ndarray  # (samples, runs) float64
-    failed: int  # machines on which a run could not be replayed
-    error: str = ""  # of the first of them
+    failed: int  # number of machines on which a run could not be replayed
+    error: str = ""  # error of the first of these machines
 
     @property
     def shares(self) -> np.ndarray:
-        """Positions of values in their distributions: (samples, parameters) from 0, below 1."""
+        """Positions of the values in their distributions, in [0, 1), shape (samples, parameters)."""
         rows = [[of.share(x) for of, x in zip(self.varied, row, strict=True)] for row in self.values.tolist()]
         return np.array(rows, float).reshape(self.values.shape)
 
     def __add__(self, other: MachineSamples) -> MachineSamples:
-        """Join the samples of both."""
+        """Return the samples of both, one after the other."""
         return MachineSamples(
             self.varied,
             np.concatenate([self.values, other.values]),
@@ -43,9 +43,16 @@ class MachineSamples:
 def replayed(
     workers: JobWorkers, varied: Sequence[VariedParameter], cube: np.ndarray, seeds: Sequence[int]
 ) -> MachineSamples:
-    """Replay all runs on the machines at points of the unit cube (samples, parameters), each with its seed.
+    """Replay all runs on the machines at some points of the unit cube.
 
-    Raises TracelibError if none can be.
+    Args:
+        workers: Workers that replay.
+        varied: Parameters and their distributions.
+        cube: Positions in the distributions, in [0, 1), shape (samples, parameters).
+        seeds: Seed of each machine's own random numbers.
+
+    Raises:
+        TracelibError: No machine can replay all runs.
     """
     rows = zip(cube.tolist(), seeds, strict=True)
     jobs = [ReplayJob(tuple(of.at(u) for of, u in zip(varied, row, strict=True)), seed) for row, seed in rows]

@@ -1,4 +1,4 @@
-"""The programs of runs on all members of a team: all translate, one writes each program, the others map that."""
+"""The programs of runs on all members of a team: all translate, the first writes files, the others map these."""
 
 from __future__ import annotations
 
@@ -22,15 +22,19 @@ _NO_ROOM = "set TMPDIR to another folder"
 
 
 def sections_of(traces: Sequence[Trace], team: Team, *, buffered: bool = False) -> list[ReplaySection]:
-    """Return the section of each trace, on each member; all members call this.
+    """Return the section of each trace on each member. All members of the team call this.
 
-    A member on another node than the first, which sees none of its files, translates for itself: no folder but the
-    traces' is shared. Raises TracelibError as `section_of`, if the first has no room for its files, or if a member sees
-    another trace under the same name.
+    Members on another node do not see the files of the first member. They translate for themselves, so that only the
+    traces' folder must be shared.
 
-    A member on another node than the first, which sees no file of that, translates for itself: no folder is shared
-    but that of the traces. Raises TracelibError as `section_of`, where the first has no room for what it writes, and
-    where a member sees another trace under the same name.
+    Args:
+        traces: The runs.
+        team: Processes that share the work.
+        buffered: As for `section_of`.
+
+    Raises:
+        TracelibError: As `section_of`. Or the first member has no room for its files, or a member sees another run
+            under the same name.
     """
     if team.size == 1:
         return [section_of(trace, buffered=buffered) for trace in traces]
@@ -75,7 +79,7 @@ def _section(trace: Trace, folder: Path, mine: ReplaySection, known: str, *, buf
 
 
 def digest(program: Program) -> str:
-    """Return a number that tells programs apart."""
+    """Return a checksum of a program, by which two programs can be compared."""
     found = blake2b(digest_size=16)
     for ops in pieces(program):
         found.update(np.ascontiguousarray(ops).view(np.uint8).data)

@@ -1,7 +1,7 @@
 """Workers that do jobs: threads of this process, or under mpirun the processes of the team, each one job at a time.
 
-A worker that has ended a job gets the next one, so a slow or busy worker gets fewer ("Dimemas specification", section
-1.17, the scheduler of Promenvir).
+A worker that has ended a job gets the next one, so that a slow or busy worker gets fewer ("Dimemas specification",
+section 1.17, the scheduler of Promenvir).
 """
 
 from __future__ import annotations
@@ -18,19 +18,27 @@ from analyzer.montecarlo.results_file import JobJournal
 from analyzer.parallel import Team
 
 _AHEAD = 8
-"""Jobs handed out in advance for each worker, so that none waits for its next one. They are few: all of them are lost
-if the study is ended, and its end waits for those under way."""
+"""Number of jobs that are handed out in advance for each worker, so that no worker waits.
+
+They are few: all of them are lost if the study is interrupted, and its end waits for jobs under way.
+"""
 
 
 class JobWorkers:
-    """Workers that do each job only once, and keep the outcomes."""
+    """Workers that do each job only once. Outcomes are kept in a journal."""
 
     def __init__(self, executor: Executor, count: int, journal: JobJournal) -> None:
-        """Take the executor. count: number of workers."""
+        """Prepare to do jobs.
+
+        Args:
+            executor: Executor that runs the jobs.
+            count: Number of workers.
+            journal: Known outcomes; new ones are added.
+        """
         self._executor, self._ahead, self._journal = executor, _AHEAD * count, journal
 
     def do_all(self, jobs: Sequence[ReplayJob]) -> list[ReplayOutcome]:
-        """Run jobs, and return their outcomes in order. Jobs end in any order; each outcome is kept at once."""
+        """Do jobs, and return their outcomes in the order of the jobs. Each outcome is added to the journal at once."""
         waiting = iter([job for job in dict.fromkeys(jobs) if self._journal.get(job) is None])
         given: dict[Future[ReplayOutcome], ReplayJob] = {}
         try:
@@ -46,7 +54,7 @@ class JobWorkers:
         return [outcome for job in jobs if (outcome := self._journal.get(job)) is not None]
 
     def do(self, job: ReplayJob) -> ReplayOutcome:
-        """Run one job, and return its outcome."""
+        """Do one job, and return its outcome."""
         return self.do_all([job])[0]
 
 
@@ -54,10 +62,16 @@ class JobWorkers:
 def workers(
     study: WorkerInput, journal: JobJournal | None, team: Team, jobs: int | None = None
 ) -> Iterator[JobWorkers | None]:
-    """Give workers on the first member of a team; None on the others, which have done their jobs by then.
+    """Context manager that gives workers on the first member of a team.
 
-    All members call this, with the same study. Without others, `jobs` threads of this process work (default: one for
-    each CPU): the simulator runs outside of Python's lock.
+    On other members it gives None, after they have done their jobs. All members call this with the same study. In a
+    team of one, `jobs` threads of this process work: the simulator runs outside of Python's lock.
+
+    Args:
+        study: What a worker needs for all jobs.
+        journal: Known outcomes, on the first member; new ones are added.
+        team: Processes that share the jobs.
+        jobs: Number of threads in a team of one. None: one for each CPU.
     """
     global _study
     _study = study
@@ -83,10 +97,10 @@ def _executor(team: Team, count: int) -> Iterator[Executor | None]:
 
 
 class _AlsoHere(Executor):
-    """A thread of this process works, too. It gets a job when fewer wait for it than for each other process."""
+    """Executor that also uses a thread of this process. It gets a job if it has fewer than each other process."""
 
     def __init__(self, own: Executor, others: Executor, count: int) -> None:
-        """Take own and other processes. count: of the other processes."""
+        """Prepare to run jobs here and in other processes. `count`: number of other processes."""
         self._own, self._others, self._count = own, others, count
         self._of_own: list[Future] = []
         self._of_others: list[Future] = []
@@ -101,7 +115,7 @@ class _AlsoHere(Executor):
 
 
 _study: WorkerInput | None = None
-"""Study of this process: only jobs are sent between processes."""
+"""Study of this process. Only jobs are sent between processes."""
 
 
 def _do(job: ReplayJob) -> ReplayOutcome:

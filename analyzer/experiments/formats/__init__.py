@@ -1,4 +1,4 @@
-"""Tables as files: CSV, Parquet, and TIA's XML. The ending of the name says which."""
+"""Tables as files: CSV, Parquet, and TIA's XML. The ending of the file's name tells the form."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ ENDINGS = (".csv", ".parquet", ".xml")
 
 
 def is_table(path: Path) -> bool:
-    """Check by its name whether a file is a table of experiments."""
+    """Check by the ending of its name whether a file is a table of experiments."""
     return path.suffix in ENDINGS
 
 
 def read_table(path: Path) -> pandas.DataFrame:
-    """Read a table from a file. Raises TracelibError with one line for a missing or damaged file, or another kind."""
+    """Read a table from a file, in the form that its ending tells.
+
+    Raises:
+        TracelibError: The file is missing or damaged, or of another form.
+    """
     reader: Callable[[Path], pandas.DataFrame]
     if path.suffix == ".csv":
         from analyzer.experiments.formats.flat_files import read_csv as reader
@@ -36,13 +40,21 @@ def read_table(path: Path) -> pandas.DataFrame:
 
 
 def check_ending(path: Path) -> None:
-    """Raise TracelibError for a name that does not say the kind of a table."""
+    """Check that a file's name has the ending of a table.
+
+    Raises:
+        TracelibError: It has another ending.
+    """
     if path.suffix not in ENDINGS:
         raise TracelibError(f"{path} is no name of a table", f"end it with {', '.join(ENDINGS)}")
 
 
 def write_table(frame: pandas.DataFrame, path: Path) -> None:
-    """Write a table as a file, whole or not at all. Raises TracelibError."""
+    """Write a table to a file, completely or not at all, in the form that the file's ending tells.
+
+    Raises:
+        TracelibError: The name has another ending, or the file cannot be written.
+    """
     check_ending(path)
     writer: Callable[[pandas.DataFrame, Path], None]
     if path.suffix == ".csv":

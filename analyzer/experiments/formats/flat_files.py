@@ -1,4 +1,4 @@
-"""A table as CSV: a header, then a row for each execution. What is missing is empty."""
+"""Tables as CSV and as Parquet. A CSV has a header, then a line for each row; missing values are empty cells."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ TYPES = (INTEGER, REAL, TEXT)
 
 
 def values(cells: Sequence[str], kind: str = "") -> np.ndarray:
-    """Convert cells to int64, float64 (empty cells are missing, NaN) or texts.
+    """Convert the cells of a column to int64, to float64 (empty cells become NaN), or to texts.
 
-    Without a kind, the first of these that fits all cells. Raises ValueError or OverflowError if a cell is not of the
-    kind.
+    Args:
+        cells: The cells.
+        kind: One of TYPES. "": the first of these that fits all cells.
 
-    Raises ValueError or OverflowError where a cell is not of the kind.
+    Raises:
+        ValueError: A cell is not of the kind.
+        OverflowError: An integer is too large.
     """
     for wanted, convert in ((INTEGER, _integers), (REAL, _reals)):
         if kind in (wanted, ""):
@@ -51,7 +54,12 @@ def _reals(cells: Sequence[str]) -> np.ndarray:
 
 
 def read_parquet(path: Path) -> pandas.DataFrame:
-    """Read a table. Raises TracelibError, OSError."""
+    """Read a table from a Parquet file.
+
+    Raises:
+        TracelibError: The file is not a Parquet table, or pyarrow is missing.
+        OSError: The file cannot be read.
+    """
     pyarrow = _pyarrow()
     content = path.read_bytes()
     try:
@@ -62,7 +70,11 @@ def read_parquet(path: Path) -> pandas.DataFrame:
 
 
 def write_parquet(frame: pandas.DataFrame, path: Path) -> None:
-    """Write a table. Raises TracelibError."""
+    """Write a table to a Parquet file.
+
+    Raises:
+        TracelibError: The file cannot be written, or pyarrow is missing.
+    """
     pyarrow = _pyarrow()
     buffer = BytesIO()
     try:
@@ -85,7 +97,12 @@ _TEXTS = (REGION, RUN, NODE, KIND, NAME)
 
 
 def read_csv(path: Path) -> pandas.DataFrame:
-    """Read columns of integers, of real numbers, else of texts; names are texts. Raises TracelibError, OSError."""
+    """Read a table from a CSV file. Columns are integers, else real numbers, else texts. Columns of names are texts.
+
+    Raises:
+        TracelibError: The file is not a table.
+        OSError: The file cannot be read.
+    """
     columns: list[list[str]] = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -111,7 +128,11 @@ def read_csv(path: Path) -> pandas.DataFrame:
 
 
 def write_csv(frame: pandas.DataFrame, path: Path) -> None:
-    """Write numbers with all their digits. Raises TracelibError."""
+    """Write a table to a CSV file. Numbers have all their digits.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     text = frame.to_csv(index=False, lineterminator="\n")
     with whole_file(path) as file:
         file.write(text.encode("utf-8", "surrogateescape"))

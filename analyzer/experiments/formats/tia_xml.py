@@ -1,4 +1,4 @@
-"""Reads TIA's XML, and says where a file is not of its type."""
+"""Reading and writing of TIA's XML, with errors where a file does not follow the document type."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DTD = """\
 <!ELEMENT row (c+)>
 <!ELEMENT c (#PCDATA)>
 """
-"""The document type: what a foreign tool may rely on, and has to keep to."""
+"""The document type, on which other tools may rely, and which their files must follow."""
 
 CHILDREN = {
     ROOT: (EXPERIMENT,),
@@ -50,22 +50,27 @@ CHILDREN = {
     "sample": ("row",),
     "row": ("c",),
 }
-"""Elements that each element may hold; elements that are not listed hold text."""
+"""Elements that each element may contain. Elements that are not listed contain text."""
 IN_ORDER = (EXPERIMENT,)
-"""Elements whose children come once each, in this order."""
+"""Elements whose children come exactly once each, in this order."""
 AT_LEAST_ONE = (ROOT, "headers", "row")
 ATTRIBUTES = {ROOT: ("program", "date", "version"), EXPERIMENT: ("name", "driver"), "h": ("type",)}
 REQUIRED = {ROOT: "program", EXPERIMENT: "name"}
 
 VERSION = "tracelib 1"
-"""Version that stands in the files that we write."""
+"""Value of the attribute `version` in files that we write."""
 
 
 def read_xml(path: Path) -> pandas.DataFrame:
-    """Read a table from a file that is valid by the document type (xml_form.DTD). Raises TracelibError, OSError.
+    """Read a table from an XML file that follows the document type `DTD`.
 
-    All experiments follow each other; `region` is the name of the experiment. A column without a type is of integers or
-    real numbers if all its values are, else of texts. CLOCK is read as `time` from files that `analyze table` wrote.
+    Rows of all experiments follow each other. Column `region` is the name of the experiment. A column without a type
+    has integers or real numbers if all its values are such, else texts. CLOCK is read as `time` from files that
+    `analyze table` wrote.
+
+    Raises:
+        TracelibError: The file does not follow the document type.
+        OSError: The file cannot be read.
     """
     document = _Document()
     with path.open("rb") as file:
@@ -86,7 +91,7 @@ def _table(document: _Document) -> pandas.DataFrame:
 
 
 class _Experiment:
-    """One experiment while it is read: its headers, and the cells of each column."""
+    """An experiment while it is read: its headers, and the cells of each column."""
 
     def __init__(self, name: str) -> None:
         self.name, self.rows = name, 0
@@ -94,19 +99,23 @@ class _Experiment:
         self.cells: list[list[str]] = []
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Convert the cells by column to int64, float64 or texts. Raises ValueError or OverflowError for cells of
-        another type."""
+        """Return the columns as int64, float64 or texts, by name.
+
+        Raises:
+            ValueError: A cell is not of its column's type.
+            OverflowError: An integer is too large.
+        """
         return {name: values(cells, kind) for (name, kind), cells in zip(self.headers, self.cells, strict=True)}
 
 
 class _Document:
-    """Content read so far, and the elements that are open."""
+    """The content that was read so far, and the elements that are open."""
 
     def __init__(self) -> None:
         self.experiments: list[_Experiment] = []
-        self.values: list[dict[str, np.ndarray]] = []  # of each experiment its columns
+        self.values: list[dict[str, np.ndarray]] = []  # columns of each experiment
         self.ours = False
-        self._open: list[tuple[str, list[str]]] = []  # elements around here, and the children that each has had
+        self._open: list[tuple[str, list[str]]] = []  # open elements, with the children that each has had
         self._text: list[str] = []
         self._kind, self._row = "", 0
         self._parser = expat.ParserCreate()
@@ -203,10 +212,13 @@ _ROWS = 4096
 
 
 def write_xml(frame: pandas.DataFrame, path: Path) -> None:
-    """Write rows of one region together, in the order of the table.
+    """Write a table to an XML file. Rows of one region are written together, in the order of the table.
 
-    A region leaves out columns in which it has nothing, but for the first if it has nothing at all. `time` is called
-    CLOCK. Raises TracelibError.
+    A region leaves out columns in which it has no values, but keeps the first if it has none at all. `time` is written
+    as CLOCK.
+
+    Raises:
+        TracelibError: The table has no rows or only names, or the file cannot be written.
     """
     if not len(frame) or not len(frame.columns):
         raise TracelibError("a table without rows cannot be XML", "an experiment has executions: write a .csv")
@@ -269,7 +281,7 @@ def _type(column: pandas.Series) -> str:
 
 
 def _text(text: str) -> str:
-    """Replace characters that XML cannot hold by question marks; a carriage return would be read as a line's end."""
+    """Escape a text for XML. Characters that XML cannot hold become question marks, carriage returns references."""
     return escape(_IMPOSSIBLE.sub("?", text), {"\r": "&#13;"})
 
 
