@@ -1,6 +1,6 @@
-"""Models of an observable as sums of terms of its parameters (TIA): which terms, with which coefficients, how sure.
+"""Models of an observable as sums of terms of its parameters (TIA): terms, coefficients, and uncertainties.
 
-`terms` is the language of candidates, `fitting` least squares and criteria, `search` finds the best subsets of given
-terms, `choose` finds terms where none are given, `study` puts them together into a `Model`. Takes tables of numbers,
-knows nothing of traces and reports.
+`terms` is the language of candidate terms. `fitting` has least squares and criteria. `search` finds the best subsets of
+given terms. `choose` finds terms where none are given. `study` combines them into a `Model`. The package takes tables
+of numbers; it does not know traces and reports.
 """

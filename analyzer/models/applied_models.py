@@ -1,4 +1,4 @@
-"""A model at every row of a table: what it expects beside what was measured."""
+"""Values of a model at every row of a table, beside the measured values."""
 
 from __future__ import annotations
 
@@ -19,13 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelValues:
-    """Arrays of shape (rows,); NaN where a row lacks a parameter, or the model has no value.
+    """Expected values of a model at the rows of a table. Arrays have shape (rows,).
 
-    beyond: whether a parameter lies outside of what the model was fitted to. measured: the observable; None: the table
-    does not have it.
+    Expected values are NaN where a row lacks a parameter, or the model has no value.
+
+    Attributes:
+        low: Lower end of the 95 % confidence interval.
+        high: Upper end of the 95 % confidence interval.
+        beyond: Mask of the rows with a parameter outside of the range of the fitted data.
+        measured: Measured values of the observable. None: the table does not have them.
     """
 
-    values: dict[str, np.ndarray]  # of each parameter
+    values: dict[str, np.ndarray]  # values of each parameter, by name
     expected: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -34,7 +39,7 @@ class ModelValues:
 
     @property
     def differences(self) -> np.ndarray:
-        """measured / expected - 1; NaN where one of them is not known."""
+        """Relative differences measured / expected - 1. NaN: one of them is not known."""
         if self.measured is None:
             return np.full(len(self.expected), np.nan)
         with np.errstate(all="ignore"):
@@ -43,7 +48,11 @@ class ModelValues:
 
 
 def apply_model(model: Model, frame: pandas.DataFrame) -> ModelValues:
-    """Predict each row of a table. Raises TracelibError where the table lacks a parameter, or one is no number."""
+    """Compute a model's expected value at each row of a table.
+
+    Raises:
+        TracelibError: The table lacks a parameter, or a column is not numeric.
+    """
     there = ", ".join(map(str, frame.columns[:12]))
     frame = frame.rename(columns=identifiers(frame.columns))
     if missing := [name for name in model.parameters if name not in frame.columns]:
@@ -54,7 +63,13 @@ def apply_model(model: Model, frame: pandas.DataFrame) -> ModelValues:
 
 
 def apply_to(model: Model, values: Mapping[str, np.ndarray], measured: np.ndarray | None) -> ModelValues:
-    """Predict each row. values: of each parameter of the model, and perhaps of others, of shape (rows,)."""
+    """Compute a model's expected value for each row of parameters.
+
+    Args:
+        model: The model.
+        values: Values of each parameter of the model by name, shape (rows,). Further names are ignored.
+        measured: Measured values of the observable, shape (rows,). None: not known.
+    """
     values = {name: values[name] for name in model.parameters}
     together = np.column_stack([*values.values()])
     settings, setting = np.unique(together, axis=0, return_inverse=True)

@@ -1,8 +1,8 @@
-"""Models of an average, and what several weighted models predict together: a value with an interval.
+"""Averages of weighted models: a value with an interval.
 
-The interval is that of the mixture of the models' own intervals (Student's t about each value). The further a
-prediction is from the data the more the models differ, and the interval is as wide as their differences (multi-model
-inference, Burnham and Anderson 2002, chapter 4).
+The interval is that of the mixture of the models' own intervals (Student's t about each value). The further a point is
+from the data, the more the models differ. The interval is as wide as their differences (multi-model inference, Burnham
+and Anderson 2002, chapter 4).
 """
 
 from __future__ import annotations
@@ -17,8 +17,17 @@ from analyzer.models.terms.product import Product
 
 @dataclass(frozen=True)
 class WeightedModel:
-    """sum of coefficients * terms. The standard error of a value is sigma * |spread @ terms there|, with `freedom`
-    degrees of freedom (Student's t); sigma is the residual standard deviation: a share, where errors are relative."""
+    """A fitted model with its weight among other models: the sum of coefficients * terms.
+
+    The standard error of a value is sigma * |spread @ terms at the point|.
+
+    Attributes:
+        coefficients: Coefficients of the terms, shape (terms,).
+        spread: Matrix of the standard errors, shape (terms, terms).
+        sigma: Residual standard deviation; a share of the value if errors are relative.
+        freedom: Degrees of freedom of Student's t.
+        weight: Weight of the model.
+    """
 
     terms: tuple[Product, ...]
     coefficients: np.ndarray  # (terms)
@@ -29,24 +38,31 @@ class WeightedModel:
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """(terms) of the coefficients; infinite without freedom."""
+        """Standard errors of the coefficients, shape (terms,). Infinite without degrees of freedom."""
         return self.sigma * np.linalg.norm(self.spread, axis=0)
 
     def with_weight(self, weight: float) -> WeightedModel:
-        """Return the member with another weight."""
+        """Return a copy of the model with another weight."""
         return replace(self, weight=weight)
 
 
 NEAR = 0.5
-"""Relative differences up to about this count in proportion, larger ones less and less: the truth is near one of the
-models, and what lies between two of them is near none."""
+"""Relative difference from which differences between models count less than in proportion.
+
+The truth is near one of the models. A value between two models is near none.
+"""
 _STEPS = 80
 
 
 def central(values: np.ndarray, weights: np.ndarray) -> int:
-    """Return the model that is nearest to all: least sum of weight * log(1 + |relative difference| / NEAR).
+    """Return the index of the model that is nearest to all models.
 
-    values, weights: (models). The sum is least at one of the values, since it is concave between them.
+    It has the least sum of weight * log(1 + |relative difference| / NEAR). This sum is concave between the values, so
+    that it is least at one of them.
+
+    Args:
+        values: Value of each model, shape (models,).
+        weights: Weight of each model, shape (models,).
     """
     size = np.maximum(np.abs(values), 1e-300)
     away = np.abs(values[:, None] - values) / size
@@ -54,21 +70,21 @@ def central(values: np.ndarray, weights: np.ndarray) -> int:
 
 
 def consensus(values: np.ndarray, weights: np.ndarray) -> float:
-    """Return the value of the model that is nearest to all."""
+    """Return the value of the model that is nearest to all models, see `central`."""
     return float(values[central(values, weights)])
 
 
 def interval(
     values: np.ndarray, errors: np.ndarray, freedom: np.ndarray, weights: np.ndarray, confidence: float
 ) -> tuple[float, float]:
-    """Compute the central interval that holds the truth with a probability: quantiles of the mixture of models.
+    """Compute the central confidence interval: quantiles of the mixture of the models' distributions.
 
     Args:
         values: Value of each model, shape (models,).
-        errors: Standard error of each model; infinite where a model has no freedom.
+        errors: Standard error of each model; infinite where a model has no degrees of freedom.
         freedom: Degrees of freedom of each model.
         weights: Weight of each model.
-        confidence: Probability, such as 0.95.
+        confidence: Probability that the interval contains the truth, such as 0.95.
     """
     outside = (1 - confidence) / 2
     low, high = (_quantile(values, errors, freedom, weights, share) for share in (outside, 1 - outside))

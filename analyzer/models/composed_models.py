@@ -1,4 +1,4 @@
-"""A model of quantities that are themselves modelled (TIA, 1.13 and 3.8): cache misses in a time, for example."""
+"""Models whose parameters are themselves modelled, such as cache misses in a time (TIA, 1.13 and 3.8)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,13 @@ from analyzer.models.model import CONFIDENCE, Model, ModelPrediction
 
 @dataclass(frozen=True)
 class ComposedModel:
-    """outer: a model of which some parameters are quantities; inner: for each of these what predicts it, a `Model` or a
-    function whose arguments are the other parameters (a collective's time from the network's parameters)."""
+    """A model whose parameters are partly quantities that other models predict.
+
+    Attributes:
+        outer: The model of the observable.
+        inner: Model of each quantity, by the name of the outer model's parameter. It is a `Model`, or a function whose
+            arguments are the other parameters (such as a collective's time from the network's parameters).
+    """
 
     outer: Model
     inner: Mapping[str, Model | Callable[..., float]]
@@ -29,30 +34,30 @@ class ComposedModel:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of the parameters that a prediction needs."""
+        """Names of the parameters that a prediction needs, of the outer model and of all quantities."""
         own = [name for name in self.outer.parameters if name not in self.inner]
         return tuple(dict.fromkeys([*own, *(name for model in self.inner.values() for name in _arguments(model))]))
 
     @property
     def observable(self) -> str:
-        """Observable of the outer model."""
+        """Name of the outer model's observable."""
         return self.outer.observable
 
     def quantity(self, name: str, **values: float) -> float:
-        """Return one of the quantities at these values of the parameters; not negative."""
+        """Return the predicted value of a quantity at these values of the parameters, at least 0."""
         model = self.inner[name]
         of = {argument: values[argument] for argument in _arguments(model)}
         return max(model.predict(**of) if isinstance(model, Model) else float(model(**of)), 0.0)
 
     def predict(self, **values: float) -> float:
-        """Predict the outer observable from the predictions of all quantities."""
+        """Predict the outer model's observable, with predicted values of all quantities."""
         return self.outer.predict(**self._all(values))
 
     def prediction(self, **values: float) -> ModelPrediction:
-        """Predict the outer observable with its 95 % interval.
+        """Predict the outer model's observable with its 95 % interval.
 
         The uncertainty of each quantity adds to that of the outer model, as independent errors do. A quantity that a
-        function predicts counts as known.
+        function predicts counts as exactly known.
         """
         every = self._all(values)
         outer = self.outer.prediction(**every)
@@ -65,10 +70,11 @@ class ComposedModel:
         return ModelPrediction(outer.value, (least, outer.value + high))
 
     def share_prediction(self, name: str, **values: float) -> ModelPrediction:
-        """Predict the share of a quantity with its 95 % interval.
+        """Predict the share of a quantity in the observable, with its 95 % interval.
 
-        It follows from the errors of the coefficients and from the interval of the quantity. Where all terms were
-        described, the coefficients come from the model of all terms: the interval does not depend on the choice.
+        The interval follows from the errors of the coefficients and the interval of the quantity. If all terms were
+        described, the coefficients come from the model of all terms, so that the interval does not depend on the
+        choice of terms.
         """
         every = self._all(values)
         share = self.share(name, **values)
@@ -86,13 +92,13 @@ class ComposedModel:
         return ModelPrediction(share, (min(low, share), max(high, share)))
 
     def beyond(self, **values: float) -> list[str]:
-        """Say in words which values lie outside of what was measured for one of the models."""
+        """Return sentences about values that lie outside of the data of one of the models."""
         models = [self.outer, *(model for model in self.inner.values() if isinstance(model, Model))]
         said = [model.beyond(**{k: v for k, v in values.items() if k in model.parameters}) for model in models]
         return list(dict.fromkeys(one for some in said for one in some))
 
     def _ends(self, name: str, values: Mapping[str, float]) -> tuple[float, float]:
-        """Return the ends of the interval of a quantity; not negative."""
+        """Return the ends of a quantity's 95 % interval, at least 0."""
         model = self.inner[name]
         if not isinstance(model, Model):
             return (self.quantity(name, **values),) * 2
@@ -100,23 +106,27 @@ class ComposedModel:
         return max(low, 0.0), max(high, 0.0)
 
     def share(self, name: str, **values: float) -> float:
-        """Return the share of a quantity in the outer observable: the terms with it, by the selected model."""
+        """Return the share of a quantity in the observable: the terms that contain it, in the selected model."""
         return self._share_of(self._all(values), name)
 
     def part(self, name: str, **values: float) -> float:
-        """Return the terms with a quantity, in units of the observable, at values of all parameters of the outer
-        model."""
+        """Return the sum of the terms that contain a quantity, in the observable's unit.
+
+        Args:
+            name: Name of the quantity.
+            **values: Values of all parameters of the outer model, quantities included.
+        """
         return float(self.outer.selected.coefficients @ self._terms_with(name, values))
 
     def _share_of(self, every: Mapping[str, float], name: str) -> float:
         return self.part(name, **every) / self.outer(**every)
 
     def has_part(self, name: str) -> bool:
-        """Check whether the selected model has a term with this quantity."""
+        """Check whether the selected model has a term that contains a quantity."""
         return any(name in term.names() for term in self.outer.selected.terms)
 
     def _terms_with(self, name: str, values: Mapping[str, float]) -> np.ndarray:
-        """Return the values of the terms with a quantity, and 0 for the others, (terms)."""
+        """Return the values of the terms that contain a quantity, and 0 for other terms, shape (terms,)."""
         terms = self.outer.selected.terms
         return np.array([float(term.value(values)) if name in term.names() else 0.0 for term in terms])
 

@@ -1,4 +1,4 @@
-"""Models of terms that the user described: searched, fitted, weighed."""
+"""Models of terms that the user described: search, fit and weights."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from analyzer.models.terms.product import Product, by_text
 
 MOST_MEMBERS = 60
 SEARCHES = ("auto", "exact", "genetic", "elimination", "none")
-"""none: one model, of all terms (PROBE of the library cll; TIA, 2.5). elimination: terms are dropped one by one."""
+"""Searches by name.
+
+"none" takes one model of all terms (PROBE of the library cll; TIA, 2.5). "elimination" drops terms one by one.
+"""
 WEIGHTINGS = ("relative", "measured", "ordinary")
 """Divisors of squared distances: squares of expected values, squares of measured values (TIA, F20), or 1."""
 _FROM_ALL = ("elimination", "none")
@@ -39,10 +42,20 @@ _MOST_POINTS = 20_000
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How described terms are fitted. degree: of `candidates`; weighting: one of WEIGHTINGS; search: one of SEARCHES;
-    non_negative: no coefficient is negative; physical: no value is, in the range of the data and up to four times
-    beyond; most_error: the largest relative error of a model that is kept; genetics: each is searched by, and the best
-    model of all counts; coefficient_error: of `elimination`, the largest relative error of a coefficient that stays."""
+    """Options for fitting described terms.
+
+    Attributes:
+        degree: Largest number of groups in a term, see `candidates`.
+        criterion: Name of the information criterion, one of CRITERIA.
+        weighting: One of WEIGHTINGS.
+        search: One of SEARCHES.
+        genetics: Settings of genetic searches. Each is run; the best model of all counts.
+        most_error: Largest relative error of a model. None: no limit.
+        non_negative: Coefficients must not be negative.
+        physical: Values must not be negative, in the range of the data and up to four times beyond.
+        repetitions: How repeated measurements become one, a name in REPETITIONS. "all": each counts.
+        coefficient_error: Largest relative error of a coefficient that "elimination" keeps.
+    """
 
     degree: int | None = None
     criterion: str = "aicc"
@@ -57,7 +70,7 @@ class FitOptions:
 
     @property
     def relative(self) -> bool:
-        """Check whether errors are shares of the value."""
+        """True if errors are shares of the value."""
         return self.weighting != "ordinary"
 
 
@@ -65,7 +78,11 @@ DEFAULTS = FitOptions()
 
 
 def described_terms(data: Measurements, terms: str | Formula, options: FitOptions) -> list[Product]:
-    """Return the terms, of which each must be of parameters. Raises TracelibError."""
+    """Return the candidate terms of a description or of a formula.
+
+    Raises:
+        TracelibError: The description cannot be read, or a term has a name that is no parameter.
+    """
     if isinstance(terms, Formula):
         described = list(dict.fromkeys(term.term for term in terms.terms.values()))
     else:
@@ -77,7 +94,11 @@ def described_terms(data: Measurements, terms: str | Formula, options: FitOption
 
 
 def weights(data: Measurements, described: Sequence[Product], options: FitOptions) -> np.ndarray:
-    """Return the weights by `options.weighting`, (rows)."""
+    """Return the weight of each row by `options.weighting`, shape (rows,).
+
+    Raises:
+        TracelibError: A measured value is 0, and the weighting is relative.
+    """
     if options.weighting == "ordinary":
         return np.ones(len(data.observed))
     if not data.observed.all():
@@ -95,10 +116,22 @@ def weights(data: Measurements, described: Sequence[Product], options: FitOption
 def selected(
     data: Measurements, described: Sequence[Product], weight: np.ndarray, options: FitOptions
 ) -> tuple[ModelSelection, tuple[GeneticResult, ...]]:
-    """Select the best models of the described terms.
+    """Select the best models of described terms.
 
-    They are of all terms, of the models that genetic searches met, of the terms left when terms are dropped, or the one
-    of all terms. Raises TracelibError.
+    They come from the search of `options`: all models, models that genetic searches met, the model that is left after
+    terms were dropped, or the model of all terms.
+
+    Args:
+        data: The measurements.
+        described: The candidate terms.
+        weight: Weight of each row, shape (rows,).
+        options: Options of the fit.
+
+    Returns:
+        The models, and the results of genetic searches.
+
+    Raises:
+        TracelibError: No model can be fitted, or the search cannot have such options.
     """
     space = make_space(described, data.values, data.observed, weight)
     criterion = criterion_of(options.criterion, weight, len(space.terms))
@@ -119,7 +152,14 @@ def selected(
 def members_of(
     selection: ModelSelection, data: Measurements, weight: np.ndarray, options: FitOptions
 ) -> tuple[list[WeightedModel], float]:
-    """Return the models of largest weight, fitted, and the best one's score."""
+    """Fit the models of largest weight. Return them by weight, and the best model's score.
+
+    Args:
+        selection: The selected models.
+        data: The measurements.
+        weight: Weight of each row, shape (rows,).
+        options: Options of the fit.
+    """
     points = _points(data) if options.physical else None
     members, scores = [], []
     for model in selection.models[:MOST_MEMBERS]:
@@ -137,10 +177,18 @@ def members_of(
 
 
 def everything(selection: ModelSelection, data: Measurements, weight: np.ndarray) -> WeightedModel | None:
-    """Fit all terms that the data can tell apart. None: the rows are too few for it.
+    """Fit one model of all terms that the data can tell apart.
 
-    Its intervals hold whatever the terms were chosen by. Intervals of models that were chosen from the same data are
-    too narrow (Hjort and Claeskens 2003; Leeb and Poetscher 2005).
+    The intervals of this model are valid whatever the choice of terms was. Intervals of models that were chosen from
+    the same data are too narrow (Hjort and Claeskens 2003; Leeb and Poetscher 2005).
+
+    Args:
+        selection: The selected models.
+        data: The measurements.
+        weight: Weight of each row, shape (rows,).
+
+    Returns:
+        The model. None: there are too few rows.
     """
     terms = by_text(selection.space.independent)
     fitted = fit_columns(_columns(terms, data.values), data.observed, weight)
@@ -150,8 +198,12 @@ def everything(selection: ModelSelection, data: Measurements, weight: np.ndarray
 
 
 def fitted_as(selection: ModelSelection, model: np.ndarray) -> WeightedModel:
-    """Return a model (terms, bool) of the selection with its coefficients and their errors, from the triangle of
-    all rows."""
+    """Return one of the selected models with coefficients and their errors.
+
+    Args:
+        selection: The selected models.
+        model: Mask of the model's terms, shape (terms,).
+    """
     space, terms = selection.space, by_text(selection.terms_of(model))
     places = [space.terms.index(term) for term in terms]
     fitted = fit_columns(space.triangle[:, places], space.triangle[:, -1], np.ones(len(space.triangle)))
@@ -166,8 +218,10 @@ def _columns(terms: Sequence[Product], values: dict[str, np.ndarray]) -> np.ndar
 
 
 def _points(data: Measurements) -> dict[str, np.ndarray]:
-    """List points where values must not be negative: combinations of a few values of each parameter, in the data and
-    beyond."""
+    """Return points at which values must not be negative: combinations of a few values of each parameter.
+
+    The values lie in the range of the data, and one lies beyond it.
+    """
     levels = []
     for column in data.values.values():
         distinct = np.unique(column)

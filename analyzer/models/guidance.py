@@ -18,14 +18,22 @@ _LOW_WEIGHT = 0.05
 _SURE = 0.001
 _REPETITIONS = 8
 _GAP = 0.5
-"""Least gap between two groups of repetitions, as a share of their whole range; the gap must also be several times the
-next largest."""
+"""Least gap between two groups of repetitions, as a share of their whole range.
+
+The gap must also be `_TIMES` (3) times the next largest gap.
+"""
 _TIMES = 3.0
 _LARGE_ERROR = 0.2
 
 
 def guidance(data: Measurements, model: Model, selection: ModelSelection | None) -> list[str]:
-    """Return sentences of advice, none if there is no need."""
+    """Return sentences of advice. Empty if there is no need.
+
+    Args:
+        data: The measurements.
+        model: The model.
+        selection: The models of described terms. None: terms were chosen from the data.
+    """
     said = (
         _of_rows(data), _of_parameters(data), _of_terms(selection), _of_residuals(data, model), _of_groups(data),
         _of_values(data, model), _of_laws(data, model, selection),
@@ -40,7 +48,7 @@ def _of_rows(data: Measurements) -> Iterator[str]:
 
 
 def _of_parameters(data: Measurements) -> Iterator[str]:
-    """Yield the parameters that have no information beyond another one."""
+    """Yield advice on parameters that are a multiple of another parameter in all rows."""
     names = [name for name, column in data.values.items() if np.ptp(column) > 0]
     for k, name in enumerate(names):
         for other in names[:k]:
@@ -84,7 +92,7 @@ def _of_terms(selection: ModelSelection | None) -> Iterator[str]:
 
 
 def _of_residuals(data: Measurements, model: Model) -> Iterator[str]:
-    """Yield residuals that differ between the values of a parameter, by the analysis of variance."""
+    """Yield advice on residuals that differ between values of a parameter, by the analysis of variance."""
     residuals = residuals_of(data, model)
     for name, column in data.values.items():
         levels, level, number = np.unique(column, return_inverse=True, return_counts=True)
@@ -102,9 +110,11 @@ def _of_residuals(data: Measurements, model: Model) -> Iterator[str]:
 
 
 def _by_chance(values: np.ndarray, group: np.ndarray) -> float:
-    """Return the probability that groups of the same mean differ this much (analysis of variance, the F test).
+    """Return the probability that groups with the same mean differ this much (analysis of variance, the F test).
 
-    group: number of each value's group, from 0.
+    Args:
+        values: The values, shape (rows,).
+        group: Number of each value's group, from 0.
     """
     number = np.bincount(group)
     mean = np.bincount(group, values) / number
@@ -115,7 +125,10 @@ def _by_chance(values: np.ndarray, group: np.ndarray) -> float:
 
 
 def residuals_of(data: Measurements, model: Model) -> np.ndarray:
-    """Return measured less expected as shares of the measured values, (rows); for 0, of the largest."""
+    """Return (measured - expected) / measured for each row, shape (rows,).
+
+    Where a measured value is 0, the divisor is the largest measured value.
+    """
     member = model.selected
     expected = sum(c * np.asarray(t.value(data.values)) for c, t in zip(member.coefficients, member.terms, strict=True))
     size = np.where(data.observed != 0, np.abs(data.observed), np.abs(data.observed).max())
@@ -135,7 +148,7 @@ def _of_groups(data: Measurements) -> Iterator[str]:
 
 
 def in_two_groups(repetitions: np.ndarray) -> bool:
-    """Check whether repetitions form two groups of at least two, with a gap between them that is most of the range."""
+    """Check whether repetitions form two groups of two or more values, with a gap of over half the range."""
     ordered = np.sort(repetitions)
     gaps = np.diff(ordered)
     place = int(gaps.argmax())
@@ -146,7 +159,7 @@ def in_two_groups(repetitions: np.ndarray) -> bool:
 
 
 def _of_laws(data: Measurements, model: Model, selection: ModelSelection | None) -> Iterator[str]:
-    """Yield two laws, one after the other, if terms were chosen from the data and errors are shares."""
+    """Yield advice if the data follow two laws. Only for terms chosen from the data, and relative errors."""
     found = two_laws(data, model.selected) if selection is None and model.relative else None
     if found is not None:
         name = found.parameter

@@ -1,4 +1,4 @@
-"""A table of measurements as a fit takes it: checked columns of numbers."""
+"""Measurements for a fit: checked columns of numbers from a table."""
 
 from __future__ import annotations
 
@@ -21,16 +21,21 @@ REPETITIONS: dict[str, Callable[[np.ndarray], Any]] = {
     "mean": np.mean,
     "median": np.median,
 }
-"""Ways to reduce the measurements of a setting to one."""
+"""Ways to reduce the repeated measurements of a setting to one."""
 _FEWEST = 3
 _LARGEST = 1e100
-"""Squares of larger numbers, or of those below its inverse, are no numbers."""
+"""Largest number in a column, and inverse of the smallest: squares of others overflow or become 0."""
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """values: of each parameter in each row; observed: of the observable; left_out: rows of the table without a value
-    of these."""
+    """Measurements of an observable, with the parameters of each row.
+
+    Attributes:
+        values: Values of each parameter by name, shape (rows,).
+        observed: Measured values of the observable, shape (rows,).
+        left_out: Number of rows of the table in which one of these was missing.
+    """
 
     observable: str
     values: dict[str, np.ndarray]
@@ -38,12 +43,16 @@ class Measurements:
     left_out: int = 0
 
     def rows(self, which: np.ndarray) -> Measurements:
-        """Return some of the rows."""
+        """Return the measurements of some rows. `which`: a mask or indices."""
         values = {k: v[which] for k, v in self.values.items()}
         return Measurements(self.observable, values, self.observed[which], self.left_out)
 
     def put_together(self, repetitions: str) -> Measurements:
-        """Return one row for each setting: the least, largest, mean or median of its measurements; "all": as it is."""
+        """Return one row for each setting, with the least, largest, mean or median of its measurements.
+
+        Args:
+            repetitions: A name in REPETITIONS. "all": all rows are kept.
+        """
         if repetitions == "all":
             return self
         setting = settings_of(self.values)
@@ -55,10 +64,11 @@ class Measurements:
 
 
 def measurements_of(frame: pandas.DataFrame, observable: str, parameters: Sequence[str]) -> Measurements:
-    """Take the columns of a frame. Rows without a value are left out.
+    """Take the columns of the observable and the parameters from a table. Rows with missing values are left out.
 
-    Raises TracelibError for columns that are not there, are no numbers, or have no name that a formula can hold, and
-    for fewer than three rows.
+    Raises:
+        TracelibError: A column is missing, not numeric, or has a name that no formula can contain; or there are fewer
+            than three rows.
     """
     names = list(dict.fromkeys(parameters))
     if not names:
@@ -90,7 +100,11 @@ def measurements_of(frame: pandas.DataFrame, observable: str, parameters: Sequen
 
 
 def numbers_of(column: pandas.Series, name: str) -> np.ndarray:
-    """Return the column as float64. Raises TracelibError if it is not all numbers."""
+    """Return a column as float64.
+
+    Raises:
+        TracelibError: The column is not all numbers.
+    """
     try:
         return np.asarray(column, float)
     except (TypeError, ValueError) as error:

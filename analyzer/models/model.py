@@ -1,4 +1,4 @@
-"""A model: a formula of the parameters, the models that it stands for, and what it predicts."""
+"""A model: a formula of the parameters, the weighted models behind it, and predictions with intervals."""
 
 from __future__ import annotations
 
@@ -19,17 +19,22 @@ from analyzer.models.terms.writing import in_python
 
 CONFIDENCE = 0.95
 CHOSEN = "evidence"
-"""The criterion where terms are chosen from the data."""
+"""Name of the criterion of models whose terms were chosen from the data."""
 
 
 _LARGEST = 1e150
-"""Squares of larger terms are no numbers."""
+"""Largest value of a term: squares of larger values overflow."""
 _CACHED = ("_formula", "_values", "_table", "_all_terms", "_rounded")
 
 
 @dataclass(frozen=True)
 class ModelPrediction:
-    """value: what all models together say; interval: where the expected value is, with 95 % probability."""
+    """A predicted value.
+
+    Attributes:
+        value: Value on which the weighted models agree best, see `averaging.consensus`.
+        interval: Interval that contains the expected value with 95 % probability.
+    """
 
     value: float
     interval: tuple[float, float]
@@ -37,10 +42,16 @@ class ModelPrediction:
 
 @dataclass(frozen=True)
 class Model:
-    """members: weighted models, the selected one first. ranges: least and largest value of each parameter in the data.
+    """A model of an observable: several weighted models, of which the first is selected.
 
-    criterion: its name, and the selected model's score. relative: whether errors are shares of the value. whole: the
-    model of all described terms, whose intervals do not depend on what was chosen; None: there is none.
+    Attributes:
+        members: The weighted models, the selected one first.
+        criterion: Name of the criterion, and the selected model's score.
+        relative: Errors are shares of the value.
+        ranges: Least and largest value of each parameter in the data.
+        cross_validation_error: Root mean square of the relative errors of settings that were left out. NaN: not known.
+        notes: Notes for reports.
+        whole: Model of all described terms. Its intervals do not depend on the choice of terms. None: there is none.
     """
 
     observable: str
@@ -55,12 +66,12 @@ class Model:
 
     @property
     def selected(self) -> WeightedModel:
-        """The model of largest weight."""
+        """The selected model, the first of `members`."""
         return self.members[0]
 
     @property
     def terms(self) -> list[str]:
-        """Terms of the selected model, as text."""
+        """Terms of the selected model as texts."""
         return [str(term) for term in self.selected.terms]
 
     def __str__(self) -> str:
@@ -68,20 +79,27 @@ class Model:
         return formula_text(self.selected)
 
     def __call__(self, **values: float) -> float:
-        """Evaluate the selected model's formula alone, within about a microsecond."""
+        """Evaluate only the selected model's formula, within about a microsecond."""
         return self._formula(**values)
 
     def predict(self, **values: float) -> float:
-        """Predict the observable by all models together. Raises TracelibError for other names of parameters."""
+        """Predict the observable by all weighted models together.
+
+        Raises:
+            TracelibError: The names are not the names of the parameters, or the model has no value there.
+        """
         said, _ = self._at(values)
         return consensus(said, self._table[1])
 
     def central(self, **values: float) -> WeightedModel:
-        """Return the model whose value `predict` gives there."""
+        """Return the weighted model whose value `predict` gives at a point."""
         return self.members[central(self._at(values)[0], self._table[1])]
 
     def prediction(self, **values: float) -> ModelPrediction:
-        """Predict the observable with its interval. Not less than 0 where all that was measured is positive."""
+        """Predict the observable with its 95 % interval.
+
+        The interval does not go below 0 if errors are relative and the value is above 0.
+        """
         said, terms = self._at(values)
         value = consensus(said, self._table[1])
         low, high = self._interval(said, terms, values) if self.whole is None else self._of_whole(self.whole, values)
@@ -105,7 +123,7 @@ class Model:
         return interval(said, errors, freedom, weights, CONFIDENCE)
 
     def beyond(self, **values: float) -> list[str]:
-        """Say in words which values lie outside of the measured ranges."""
+        """Return sentences about values that lie outside of the measured ranges."""
         return [
             f"{name} = {value:g} lies outside of the measured {low:g} to {high:g}"
             for name, value in values.items()
@@ -127,7 +145,10 @@ class Model:
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, ...]:
-        """coefficients (members, all terms), weights, freedom, sigma, spread (members, q, all terms)."""
+        """Numbers of all members: coefficients, weights, freedom, sigma and spread.
+
+        Coefficients have shape (members, all terms), spread has shape (members, q, all terms).
+        """
         place = {term: k for k, term in enumerate(self._all_terms)}
         widest = max(len(member.spread) for member in self.members)
         coefficients = np.zeros((len(self.members), len(place)))
@@ -148,7 +169,7 @@ class Model:
         return _compiled(self.parameters, formula_code(self.selected))
 
     def _at(self, values: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        """Evaluate each member, and all terms."""
+        """Evaluate each member, and all terms, at a point. Raises TracelibError if the model has no value there."""
         try:
             terms = np.array(self._values(**values), float)
             if not np.abs(terms).max() < _LARGEST:
@@ -172,14 +193,14 @@ _BUILTINS = {"float": float, "min": min, "max": max}
 
 
 def formula_code(member: WeightedModel) -> str:
-    """Return the formula in Python."""
+    """Return a weighted model's formula as an expression of Python."""
     return " + ".join(
         f"{float(c)!r} * {in_python(term)}" for c, term in zip(member.coefficients, member.terms, strict=True)
     )
 
 
 def formula_text(member: WeightedModel) -> str:
-    """Return the formula with five digits, for readers."""
+    """Return a weighted model's formula as text, with coefficients of five digits."""
     text = ""
     for c, term in zip(member.coefficients, member.terms, strict=True):
         sign = (" - " if c < 0 else " + ") if text else ("-" if c < 0 else "")

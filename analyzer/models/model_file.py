@@ -1,4 +1,4 @@
-"""A model as a small JSON file, and back."""
+"""A model as a JSON file, and as source in C, Python and LaTeX."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from analyzer.models.terms.writing import in_c, in_latex, number_in_latex
 
 
 def c_source(model: Model) -> str:
-    """Write a C function of the parameters; it links with -lm."""
+    """Return a C function that evaluates the selected model at its parameters. It must be linked with -lm."""
     terms = _with_coefficients(model, in_c)
     arguments = ", ".join(f"double {name}" for name in model.parameters)
     body = "\n           + ".join(terms)
@@ -26,14 +26,14 @@ def c_source(model: Model) -> str:
 
 
 def python_source(model: Model) -> str:
-    """Write a Python function of the parameters; it needs nothing but the standard library."""
+    """Return a Python function that evaluates the selected model at its parameters, with the standard library only."""
     arguments = ", ".join(model.parameters)
     formula = formula_code(model.selected)
     return f'import math\n\n\ndef {_name(model)}({arguments}):\n    """{model}"""\n    return {formula}\n'
 
 
 def latex_source(model: Model) -> str:
-    """Write a formula for a paper."""
+    """Return the selected model's formula in LaTeX, with coefficients of four digits."""
     text = ""
     for coefficient, term in zip(model.selected.coefficients, model.selected.terms, strict=True):
         sign = " - " if coefficient < 0 else " + " if text else ""
@@ -50,7 +50,7 @@ def _with_coefficients(model: Model, write) -> list[str]:
 
 
 def _name(model: Model) -> str:
-    """Return the observable as a name of C and Python."""
+    """Return the function's name in C and Python: "model_" and the observable."""
     name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in model.observable)
     return f"model_{name}"
 
@@ -60,12 +60,12 @@ VERSION = 1
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file looks like a model."""
+    """Check whether a file looks like a model file, by its first 200 bytes."""
     return names_format(path, FORMAT)
 
 
 def names_format(path: str | os.PathLike[str], name: str) -> bool:
-    """Tell whether a JSON file names a format at its head. False, too, for what cannot be read."""
+    """Check whether the first 200 bytes of a JSON file contain a format's name. False for unreadable files."""
     try:
         with Path(path).open("rb") as file:
             return f'"{name}"'.encode() in file.read(200)
@@ -74,12 +74,12 @@ def names_format(path: str | os.PathLike[str], name: str) -> bool:
 
 
 def model_name(path: str | os.PathLike[str]) -> str:
-    """Name a model for tables and pictures: the name of its file without the ending."""
+    """Return a name for a model in tables and pictures: the name of its file without .json and .model."""
     return Path(path).name.removesuffix(".json").removesuffix(".model")
 
 
 def model_to_data(model: Model) -> dict[str, Any]:
-    """Convert a model to the content of a model file."""
+    """Convert a model to the data of a model file."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -107,12 +107,16 @@ def _member_to_data(member: WeightedModel) -> dict[str, Any]:
 
 
 def model_text(model: Model) -> bytes:
-    """Return the file."""
+    """Return the content of a model file."""
     return (json.dumps(model_to_data(model), indent=2) + "\n").encode()
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
-    """Read the model of a file. Raises TracelibError if it holds none."""
+    """Read a model from a file.
+
+    Raises:
+        TracelibError: The file cannot be read, or is no model.
+    """
     try:
         data = json.loads(Path(path).read_bytes())
     except OSError as error:
@@ -127,7 +131,15 @@ def _no_model(path: str | os.PathLike[str]) -> TracelibError:
 
 
 def model_of_data(data: Any, path: str | os.PathLike[str]) -> Model:
-    """Read a model from what `model_to_data` made. Raises TracelibError, which names the file, where it is none."""
+    """Convert data, as `model_to_data` returns them, to a model.
+
+    Args:
+        data: The data.
+        path: Name of the file, for errors.
+
+    Raises:
+        TracelibError: The data are no model of this version.
+    """
     try:
         if data["format"] != FORMAT or data["version"] != VERSION:
             raise TracelibError(f"{path} is not a model of this version", "fit again")

@@ -1,8 +1,9 @@
-"""Choose the settings to measure next: they make predictions elsewhere as sure as possible.
+"""Choice of the settings to measure next, so that predictions elsewhere become as certain as possible.
 
-The models that are likely, each with what its coefficients may be, are a distribution of curves. Measuring one more
-point takes from the variance at another one cov^2 / (variance here + noise^2): exactly so for one linear model (the
-update of least squares by a row), and as the best linear estimate for several (kriging; Sacks et al. 1989).
+The likely models, with the uncertainty of their coefficients, are a distribution of curves. A measurement at one more
+point reduces the variance at another point by cov^2 / (variance at the measured point + noise^2). This is exact for one
+linear model (the update of least squares by a row). For several models it is the best linear estimate (kriging; Sacks
+et al. 1989).
 """
 
 from __future__ import annotations
@@ -18,19 +19,24 @@ from analyzer.models.averaging import WeightedModel
 from analyzer.models.model import Model
 
 FARTHER = 4.0
-"""Factor beyond the largest value of each parameter at which predictions shall become surer, unless points are
-given."""
+"""Factor beyond the largest value of each parameter at which predictions should improve, unless targets are given."""
 _STEP = 2.0
-"""Factor beyond the largest value up to which candidates go, or one step of the values as they are."""
+"""Largest factor beyond the largest value for candidates. If measured values have a smaller step, the step is used."""
 _WIDE = 1.5
-"""Neighbouring values that are further apart than this factor have a candidate between them."""
+"""Ratio of neighbouring values above which a candidate lies between them."""
 _MOST = 5000
 
 
 @dataclass(frozen=True)
 class NextPoint:
-    """A setting. expected: what the model says that it takes; narrower: what part of their width the intervals at the
-    targets keep when it and all those before it are measured (mean over the targets)."""
+    """A setting to measure.
+
+    Attributes:
+        at: Value of each parameter by name.
+        expected: Value that the model predicts there.
+        narrower: Width of the intervals at the targets after measuring this setting and all before it, as a share of
+            the present width (mean over the targets).
+    """
 
     at: dict[str, float]
     expected: float
@@ -40,19 +46,19 @@ class NextPoint:
 def next_points(
     model: Model, values: Mapping[str, np.ndarray], targets: Sequence[Mapping[str, float]], number: int
 ) -> list[NextPoint]:
-    """Choose settings one after the other, each the one that tells most beside those before it.
+    """Choose settings to measure one after the other, each the most informative after the ones before it.
 
     Args:
         model: A fitted model.
-        values: Of each parameter, (rows): where was measured.
-        targets: Where predictions are wanted; none: at four times the largest values.
-        number: How many settings are wanted.
+        values: Measured values of each parameter by name, shape (rows,).
+        targets: Points at which predictions are wanted. Empty: at four times the largest values.
+        number: Largest number of settings.
 
     Returns:
         At most `number` settings.
 
     Raises:
-        TracelibError: The rows are too few to say how sure the model is.
+        TracelibError: There are too few rows to know the model's uncertainty.
     """
     goals = [dict(target) for target in targets] or [{name: FARTHER * float(x.max()) for name, x in values.items()}]
     candidates = [dict(zip(values, point, strict=True)) for point in _candidates(values)]
@@ -76,11 +82,9 @@ def next_points(
 
 
 def _covariance(model: Model, points: Sequence[Mapping[str, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the covariance of expected values (points, points), the noise of one measurement (points), and a mask.
+    """Return covariances of expected values, noise of a measurement at each point, and a mask of points with a value.
 
-    The mask has the points with a value. If errors are shares of the value, all are of logarithms.
-
-    Where errors are shares of the value, all are of logarithms.
+    The covariances have shape (points, points). If errors are relative, all are of logarithms.
     """
     members = model.members if model.whole is None else (model.whole,)
     weights = np.array([member.weight for member in members]) if len(members) > 1 else np.ones(1)
@@ -105,7 +109,7 @@ def _covariance(model: Model, points: Sequence[Mapping[str, float]]) -> tuple[np
 
 
 def _of_member(member: WeightedModel, grid: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the member's values (points), and (q, points) whose columns have the standard errors as their norms."""
+    """Return a member's values (points,), and a matrix (q, points) whose column norms are the standard errors."""
     rows = next(iter(grid.values())).shape
     columns = np.array([np.broadcast_to(np.asarray(term.value(grid), float), rows) for term in member.terms])
     with np.errstate(all="ignore"):
@@ -113,9 +117,9 @@ def _of_member(member: WeightedModel, grid: Mapping[str, np.ndarray]) -> tuple[n
 
 
 def _candidates(values: Mapping[str, np.ndarray]) -> Iterator[tuple[float, ...]]:
-    """Yield settings of measured values, of values between them and of one step beyond.
+    """Yield candidate settings of measured values, of values between them, and of one step beyond.
 
-    If these are too many: settings that were measured, with one parameter changed.
+    If there are too many, yield measured settings with one parameter changed.
     """
     levels = [_levels(np.unique(column)) for column in values.values()]
     if np.prod([float(len(level)) for level in levels]) <= _MOST:

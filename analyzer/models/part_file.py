@@ -1,4 +1,4 @@
-"""Models of the parts of a program as one file: what `analyze fit` of runs finds, for `analyze balance`."""
+"""Models of the parts of a program in one file, which `analyze fit` of runs writes and `analyze balance` reads."""
 
 from __future__ import annotations
 
@@ -16,35 +16,43 @@ FORMAT, VERSION = "tracelib-parts", 1
 
 @dataclass(frozen=True)
 class PartModel:
-    """A part of a program: its mean time on a rank, s."""
+    """Model of a part of a program: its mean time on a rank in s."""
 
-    kind: str  # as in tables of runs: "call", "burst", "rest"
+    kind: str  # kind of time as in tables of runs: "call", "burst", "rest"
     name: str
     model: Model
 
 
 @dataclass(frozen=True)
 class PartModels:
-    """Parts whose sum is the time of a run. ranks: of all runs, where these had as many; 0: they differ."""
+    """Models of the parts of a program. The sum of the parts is the time of a run.
+
+    Attributes:
+        ranks: Number of ranks of all runs. 0: the runs have different numbers.
+    """
 
     parts: tuple[PartModel, ...]
     ranks: int
 
 
 def parts_text(found: PartModels) -> bytes:
-    """Return the file."""
+    """Return the content of a file with the models of parts."""
     rows = [{"kind": part.kind, "name": part.name, "model": model_to_data(part.model)} for part in found.parts]
     data = {"format": FORMAT, "version": VERSION, "ranks": found.ranks, "parts": rows}
     return (json.dumps(data, indent=1) + "\n").encode()
 
 
 def is_parts(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file looks like models of parts."""
+    """Check whether a file looks like models of parts, by its first 200 bytes."""
     return names_format(path, FORMAT)
 
 
 def read_parts(path: str | os.PathLike[str]) -> PartModels:
-    """Read the models of parts. Raises TracelibError where the file has none."""
+    """Read the models of parts from a file.
+
+    Raises:
+        TracelibError: The file cannot be read, or has no models of parts.
+    """
     try:
         data = json.loads(Path(path).read_bytes())
         if data["format"] != FORMAT or data["version"] != VERSION:

@@ -1,5 +1,4 @@
-"""A factor's curve chosen from the data, by the selection of analytical models: several models weighted by how likely
-they are, with what that leaves unsure."""
+"""Curve of a factor of the speedup model, chosen from the data: several models weighted by their likelihood."""
 
 from __future__ import annotations
 
@@ -14,25 +13,26 @@ from analyzer.speedup_model.extrapolation import FORMS, FittedCurve, ReciprocalC
 
 PARAMETER = "P"
 FEWEST = 3
-"""With runs at fewer rank counts there is nothing to choose: a + b ln P."""
+"""Least number of rank counts for a choice. With fewer, the curve is a + b ln P."""
 LEAST = 0.1
-"""Least drawn value, as a share of the least value that was fitted."""
+"""Least drawn value, as a share of the least fitted value."""
 
 
 @dataclass(frozen=True)
 class AveragedModel:
-    """The average of the models. Errors are shares of a value."""
+    """Average of weighted models as a curve y(P). Errors are relative."""
 
     model: Model
-    least: float  # of the values fitted
+    least: float  # least of the fitted values
 
     def value(self, p: float) -> float:
         return self.model.predict(**{PARAMETER: p})
 
     def drawn(self, p: float, number: int, rng: np.random.Generator) -> np.ndarray | None:
-        """Draw from Student's t around each member, as wide as its value and a new measurement are uncertain.
+        """Draw values that a new measurement at `p` ranks could give.
 
-        Members come as often as their weights say.
+        Each draw chooses a member by its weight, then draws from Student's t around the member's value. The width is
+        the uncertainty of the value and of a new measurement.
         """
         members = self.model.members
         which = rng.choice(len(members), number, p=np.array([member.weight for member in members]))
@@ -48,17 +48,21 @@ class AveragedModel:
 
 
 def _new_value(member: WeightedModel, p: float) -> tuple[float, float]:
-    """Compute a member's value at p, and the standard error of a new measurement there."""
+    """Return a member's value at `p` ranks, and the standard error of a new measurement there."""
     terms = np.array([float(np.asarray(term.value({PARAMETER: np.array(p)}))) for term in member.terms])
     value = float(member.coefficients @ terms)
     return value, float(member.sigma * np.sqrt(value**2 + ((member.spread @ terms) ** 2).sum()))
 
 
 def selected(p: np.ndarray, y: np.ndarray) -> FittedCurve:
-    """Select a curve as a sum of terms (an analyzer.speedup_model.extrapolation.Selector); y above 0.
+    """Choose a sum of terms as a curve (an analyzer.speedup_model.extrapolation.Selector).
 
-    Models are of quantities that grow: where a factor falls, its reciprocal, the time for each second of work, is a
-    sum of terms.
+    Sums of terms describe quantities that grow. If a factor falls, its reciprocal is fitted, the time for each second
+    of work.
+
+    Args:
+        p: Rank counts, shape (runs,).
+        y: Values of the factor above 0, shape (runs,).
     """
     p, y = np.asarray(p, float), np.asarray(y, float)
     if len(np.unique(p)) < FEWEST:

@@ -1,4 +1,4 @@
-"""Fit of a model to a table, with terms as described or chosen from the data, and with advice on the result."""
+"""Fit of a model to a table, with described terms or with terms chosen from the data, and advice on the result."""
 
 from __future__ import annotations
 
@@ -35,14 +35,19 @@ if TYPE_CHECKING:
     import pandas
 
 _SAME = 1e-12
-"""Singular values below this share of the largest one are rounding."""
+"""Singular values below this share of the largest one count as rounding errors."""
 _NONE = 1e-6
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A coefficient and what the formula multiplies it by. value, standard_error: None where the data cannot tell its
-    term from others."""
+    """A coefficient of a formula that the user stated.
+
+    Attributes:
+        term: Product by which the formula multiplies the coefficient.
+        value: Fitted value. None: the data cannot tell the term from others.
+        standard_error: Its standard error. None: as `value`.
+    """
 
     name: str
     term: Product
@@ -53,15 +58,15 @@ class Coefficient:
 def coefficients_of(
     formula: Formula, member: WeightedModel, values: Mapping[str, np.ndarray]
 ) -> tuple[Coefficient, ...]:
-    """Find the formula's coefficients in a model of its terms.
+    """Return the coefficients of a stated formula from a fitted model of its terms.
 
     Args:
         formula: The formula.
-        member: The fitted model of its terms, or of those that can be told apart.
-        values: Of each parameter, (rows): where it was measured.
+        member: Fitted model of the formula's terms, or of those that the data can tell apart.
+        values: Measured values of each parameter by name, shape (rows,).
 
     Returns:
-        A coefficient for each of the formula's, in its order.
+        The formula's coefficients, in its order.
     """
     errors = dict(zip(member.terms, member.standard_errors.tolist(), strict=True))
     fitted = dict(zip(member.terms, member.coefficients.tolist(), strict=True))
@@ -76,7 +81,7 @@ def coefficients_of(
 
 
 def _told_apart(formula: Formula, values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return a mask of the terms whose coefficient the data determine: other terms cannot make up for its change."""
+    """Return a mask of the terms whose coefficient the data determine: no other terms can compensate a change."""
     rows = next(iter(values.values())).shape
     columns = np.column_stack(
         [np.broadcast_to(np.asarray(term.value(values), float), rows) for term in formula.terms.values()]
@@ -93,10 +98,15 @@ def _told_apart(formula: Formula, values: Mapping[str, np.ndarray]) -> np.ndarra
 
 @dataclass(frozen=True)
 class ModelStudy(InNotebook):
-    """A model of measurements. selection: where terms were described; found: of genetic
-    searches, one for each configuration. hold_out_error: root mean
-    square of the relative errors of the largest settings predicted from the smaller ones; NaN where these are too few.
-    coefficients: of the formula that was stated; none without one.
+    """A fitted model with the measurements, the search and advice.
+
+    Attributes:
+        selection: The best models of described terms. None: terms were chosen from the data.
+        found: Results of genetic searches, one for each configuration.
+        hold_out_error: Root mean square of the relative errors of the largest settings, predicted from the smaller
+            ones. NaN: there are too few settings.
+        guidance: Sentences of advice.
+        coefficients: Coefficients of the formula that was stated; () without a formula.
     """
 
     measurements: Measurements
@@ -131,17 +141,18 @@ def study(
     terms: str | Formula | None = None,
     options: FitOptions = DEFAULTS,
 ) -> ModelStudy:
-    """Fit the observable by a sum of terms of the parameters.
+    """Fit an observable by a sum of terms of the parameters, with errors and advice.
 
     Args:
-        frame: A row for each measurement.
-        observable: The column that is explained.
-        parameters: The columns that it depends on. One such as `v[1]` has an identifier in formulas, `v_1`.
-        terms: As `candidates` reads them; a formula whose coefficients are wanted; None: chosen from the data.
-        options: How described terms are fitted.
+        frame: A table with a row for each measurement.
+        observable: Column of the observable.
+        parameters: Columns of the parameters. One such as `v[1]` has an identifier in formulas, `v_1`.
+        terms: Candidate terms, as `candidates` reads them, or a formula whose coefficients are wanted. None: terms are
+            chosen from the data.
+        options: Options for described terms.
 
     Raises:
-        TracelibError: It cannot be fitted.
+        TracelibError: A column is missing or not valid, or no model can be fitted.
     """
     of = _fitted(frame, observable, parameters, terms, options)
     held_out = _hold_out_error(of.data, of.model, terms is None, of.weight)
@@ -164,7 +175,7 @@ def fit(
     terms: str | Formula | None = None,
     options: FitOptions = DEFAULTS,
 ) -> Model:
-    """Fit `study`'s model alone, in a fraction of the time.
+    """Fit only the model of `study`, in a fraction of the time. Arguments and errors are as in `study`.
 
     >>> model = analyzer.fit(frame, "time", ["p", "n"])
     >>> model.predict(p=512, n=160)
@@ -215,12 +226,16 @@ def _model(
 
 
 def columns_of(member: WeightedModel, data: Measurements) -> np.ndarray:
-    """Return the values of the member's terms, (rows, terms)."""
+    """Return the values of a member's terms at the measurements, shape (rows, terms)."""
     return np.column_stack([np.broadcast_to(t.value(data.values), data.observed.shape) for t in member.terms])
 
 
 def _hold_out_error(data: Measurements, model: Model, choosing: bool, weight: np.ndarray) -> float:
-    """Predict the largest settings. Chosen terms are chosen again without these; others only get new coefficients."""
+    """Predict the largest settings from the others. Return the root mean square of the relative errors.
+
+    Terms that were chosen from the data are chosen again. Described terms only get new coefficients. NaN: too few
+    settings.
+    """
     out = largest(data.values)
     if len(np.unique(settings_of(data.rows(~out).values))) < 3 if (~out).any() else True:
         return float("nan")

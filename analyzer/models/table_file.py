@@ -1,4 +1,4 @@
-"""Tables of measurements as files: CSV, the formats of Extra-P, and Parquet where pandas can read it."""
+"""Reading of tables of measurements: CSV, the forms of Extra-P, and Parquet if pandas can read it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ _REFUSED = {
 
 
 def read_extra_p(path: Path) -> MeasurementFile | None:
-    """Read a file of measurements of Extra-P. None: it is of none of its forms.
+    """Read a file of measurements of Extra-P.
+
+    Returns:
+        The measurements. None: the file has none of Extra-P's forms.
 
     Raises:
-        TracelibError: The file is of one of the forms, and damaged; or a profile that is no table of measurements.
-        OSError: It cannot be read.
+        TracelibError: The file has one of the forms but is damaged, or it is a profile and no table of measurements.
+        OSError: The file cannot be read.
     """
     for endings, (what, hint) in _REFUSED.items():
         if path.name.lower().endswith(endings):
@@ -45,15 +48,15 @@ _SHOWN = 8
 
 
 def read_table(path: str | os.PathLike[str], region: str | None = None) -> pandas.DataFrame:
-    """Read the table of a file, one row for each measurement.
+    """Read a table of measurements, one row for each measurement.
 
     Args:
-        path: A CSV or Parquet file, or one of Extra-P's.
-        region: Keep only rows with this in the column `region`.
+        path: A CSV or Parquet file, or a file of Extra-P.
+        region: Keep only rows with this value in the column `region`. None: the table must not have several regions.
 
     Raises:
-        TracelibError: It cannot be read; it has no such region; or it has several, and none is named: one formula for
-            several parts of a program says nothing of any.
+        TracelibError: The file cannot be read, or has no such region. Or it has several regions and none is named, as
+            one formula for several parts of a program has no meaning.
     """
     try:
         collected = read_extra_p(Path(path))
@@ -63,7 +66,16 @@ def read_table(path: str | os.PathLike[str], region: str | None = None) -> panda
 
 
 def of_region(frame: pandas.DataFrame, region: str | None, path: str | os.PathLike[str]) -> pandas.DataFrame:
-    """Keep the rows of a region; path: how messages name the table. Raises TracelibError as `read_table` does."""
+    """Keep the rows of one region.
+
+    Args:
+        frame: The table.
+        region: Name of the region. None: the table must not have several regions.
+        path: Name of the table, for errors.
+
+    Raises:
+        TracelibError: As `read_table`.
+    """
     if region is None and (REGION not in frame.columns or frame[REGION].astype(str).nunique() <= 1):
         return frame
     there = list(dict.fromkeys(frame[REGION].astype(str))) if REGION in frame.columns else []
@@ -76,7 +88,11 @@ def of_region(frame: pandas.DataFrame, region: str | None, path: str | os.PathLi
 
 
 def parameters_in(path: str | os.PathLike[str]) -> list[str]:
-    """Find the parameters that a file of Extra-P names, none in others. Raises TracelibError where it is damaged."""
+    """Return the names of the parameters in a file of Extra-P; an empty list for other files.
+
+    Raises:
+        TracelibError: The file is damaged.
+    """
     try:
         collected = read_extra_p(Path(path))
     except OSError:
@@ -85,7 +101,7 @@ def parameters_in(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _made_by_table(file: Path) -> str:
-    """Name the kind of a file that `analyze table` reads and a fit does not; "": another kind."""
+    """Return the kind of a file that only `analyze table` reads, "a run" or "XML". "": another kind."""
     try:
         with file.open("rb") as opened:
             begin = opened.read(8)

@@ -1,6 +1,6 @@
-"""Data that follow one law up to a value of a parameter and another law beyond it.
+"""Data that follow one law up to a value of a parameter, and another law beyond it.
 
-Causes are a cache that is full, or another algorithm of a collective; one formula serves neither law.
+Causes are a full cache, or another algorithm of a collective. One formula cannot describe both laws.
 """
 
 from __future__ import annotations
@@ -16,22 +16,29 @@ from analyzer.models.fitting.cross_validation import rows_of, settings_of
 from analyzer.models.measurements import Measurements
 
 _SURE = 0.001
-"""One law is doubted if its distance from the settings' means is by chance less often than this."""
+"""Significance level of the test that one law explains the settings' means."""
 _MUCH = 10.0
-"""Two laws count if their BIC is lower by so much (very strong evidence; Kass and Raftery 1995)."""
+"""Difference of the BIC from which two laws count (very strong evidence; Kass and Raftery 1995)."""
 _VALUES, _VALUES_ALONE = 3, 5
-"""Least number of values of the parameter under each law; the second where nothing was repeated."""
+"""Least number of the parameter's values under each law. The second number is for data without repetitions."""
 _MOST_VARYING = 2
 _MOST_VALUES, _PLACES = 64, 12
-"""A parameter with more values than the first number is no series of sizes, and no second law is looked for. The second
-number is how many places between values are tried at first; then the places around the best one are."""
+"""Largest number of values of a parameter for which two laws are searched, and number of places tried at first.
+
+A parameter with more values is no series of sizes. After the first places, all places around the best one are tried.
+"""
 _EXACT = 1e-9
 
 
 @dataclass(frozen=True)
 class TwoLaws:
-    """The law `below` holds up to `last`, `above` from `first` on. closer: residual standard deviation of one law for
-    all, divided by that of the two."""
+    """Two laws of an observable, one for small and one for large values of a parameter.
+
+    Attributes:
+        last: Largest value of the parameter under the law `below`.
+        first: Smallest value of the parameter under the law `above`.
+        closer: Residual standard deviation of one law for all data / that of the two laws.
+    """
 
     parameter: str
     last: float
@@ -42,11 +49,14 @@ class TwoLaws:
 
 
 def two_laws(data: Measurements, whole: WeightedModel) -> TwoLaws | None:
-    """Find the split with the best two laws; None: one law explains the data, or they are too few to say.
+    """Find the split of the data with the best two laws.
 
     Args:
-        data: The measurements; all positive.
-        whole: The model of all of them, its error a share of the value.
+        data: The measurements; all must be positive.
+        whole: Model of all data, with relative errors.
+
+    Returns:
+        The laws. None: one law explains the data, or there are too few data.
     """
     varying = [name for name, column in data.values.items() if np.ptp(column) > 0]
     if not 0 < len(varying) <= min(_MOST_VARYING, MOST_PARAMETERS) or not (data.observed > 0).all():
@@ -63,7 +73,7 @@ def two_laws(data: Measurements, whole: WeightedModel) -> TwoLaws | None:
 
 
 def _best_split(data: Measurements, whole: WeightedModel, name: str, least: int) -> tuple[float, TwoLaws] | None:
-    """Find the best two laws along a parameter, with their BIC; `least`: number of its values that each has."""
+    """Find the best two laws along a parameter, with their BIC. `least`: least number of its values under each law."""
     distinct = np.unique(data.values[name])
     if not 2 * least <= len(distinct) <= _MOST_VALUES:
         return None
@@ -80,7 +90,7 @@ def _best_split(data: Measurements, whole: WeightedModel, name: str, least: int)
 def _split(
     data: Measurements, whole: WeightedModel, name: str, distinct: np.ndarray, k: int
 ) -> tuple[float, TwoLaws]:  # fmt: skip
-    """Fit two laws, the second one from the k-th value of the parameter on, and their BIC."""
+    """Fit two laws, the second from the k-th value of the parameter on. Return their BIC and the laws."""
     under = data.values[name] < distinct[k]
     parts = (data.rows(under), data.rows(~under))
     below, above = (choose_models(part.values, part.observed)[0] for part in parts)
@@ -90,7 +100,7 @@ def _split(
 
 
 def _is_repeated(data: Measurements) -> bool:
-    """Check whether most settings were measured several times."""
+    """Check whether more than half of the settings were measured several times."""
     number = np.array([len(rows) for rows in rows_of(settings_of(data.values))])
     return bool((number > 1).mean() > 0.5)
 
@@ -108,11 +118,11 @@ def _by_chance(data: Measurements, whole: WeightedModel) -> float:
 
 
 def _squares(member: WeightedModel) -> float:
-    """Sum up the squares of relative residuals."""
+    """Return the sum of squares of a model's relative residuals."""
     return max(member.sigma**2 * member.freedom, _EXACT**2)
 
 
 def _bic(rows: int, *laws: WeightedModel) -> float:
-    """Compute the BIC. Each term has a coefficient and an exponent; two laws also have the value where they meet."""
+    """Return the BIC. Each term has a coefficient and an exponent; two laws also have the value at which they meet."""
     parameters = 2 * sum(len(law.terms) for law in laws) + len(laws) - 1
     return float(rows * np.log(sum(map(_squares, laws)) / rows) + parameters * np.log(rows))

@@ -1,5 +1,5 @@
-"""Models where nobody names terms: powers and logarithms of the parameters, weighed by how well they explain the data.
+"""Choice of models without named terms: powers and logarithms of parameters, weighted by how well they fit the data.
 
-`shapes` has the functions of one parameter, `evidence` weighs models of a few terms, `families` makes them, `choose`
-puts them together.
+`shapes` has the functions of one parameter. `families` makes models of a few terms. `free_sums` combines terms freely.
+`likely_models` weighs all models and chooses.
 """

@@ -1,4 +1,4 @@
-"""Families of models: each a prior, and many models of the same size made of shapes of the parameters."""
+"""Families of models: each has a prior, and many models with the same number of terms, made of shapes of parameters."""
 
 from __future__ import annotations
 
@@ -13,21 +13,27 @@ from analyzer.models.choose.shapes import TermShape, shapes_on
 from analyzer.models.terms.product import Product
 
 _MODELS = 300
-"""Number of combinations of shapes that are weighed, about, for each way to combine the parameters."""
+"""Approximate number of combinations of shapes that are weighed for each way to combine the parameters."""
 _UNLIKELY = 12.0
-"""Shapes that are less likely than the best by more than exp(this), whatever the other parameters do, are left out."""
+"""Difference of the log-likelihood from the best shape above which a shape of one parameter is left out."""
 FREE = 0.1
-"""Prior of all models of freely combined terms, beside one term for each group of parameters."""
+"""Prior of all models of freely combined terms; the others have one term for each group of parameters."""
 _CONSTANT = 0.02
 """Prior of models without any parameter."""
 _BARE = 0.2
-"""Prior of sums of parts alone, beside the same with a constant."""
+"""Prior of models without a constant, as a share of models with the same terms."""
 
 
 @dataclass(frozen=True)
 class ModelFamily:
-    """columns: (models, settings, q), each with the largest value 1; terms: of the model at a place, in that order;
-    length: (models, q) by what the columns were divided."""
+    """A family of models with the same number of terms, q.
+
+    Attributes:
+        log_prior: Logarithm of the prior of each model, shape (models,).
+        columns: Values of the terms, shape (models, settings, q), scaled so that the largest value is 1.
+        length: Divisors of the columns, shape (models, q).
+        terms: Returns the terms of the model at an index, in the order of the columns.
+    """
 
     log_prior: np.ndarray  # (models)
     columns: np.ndarray
@@ -36,7 +42,7 @@ class ModelFamily:
 
 
 def families(settings: SettingMeans) -> Iterator[ModelFamily]:
-    """Yield the families of one term for each group of the parameters that vary, with a constant and without one."""
+    """Yield the families with one term for each group of varying parameters, with and without a constant."""
     varying = settings.varying
     rows = len(settings.mean)
     yield ModelFamily(np.array([np.log(_CONSTANT)]), np.ones((1, rows, 1)), np.ones((1, 1)), lambda _: (Product(),))
@@ -59,7 +65,7 @@ Way = tuple[tuple[str, ...], ...]
 
 
 def _ways(names: tuple[str, ...]) -> Iterator[Way]:
-    """List all partitions of the names: each group is one term, the product of one shape of each name."""
+    """Yield all partitions of the names. Each group is one term, the product of one shape of each name."""
     if not names:
         yield ()
         return
@@ -71,9 +77,14 @@ def _ways(names: tuple[str, ...]) -> Iterator[Way]:
 
 
 def likely_shapes(settings: SettingMeans, name: str, parameters: int) -> list[TermShape]:
-    """Return the shapes that one parameter may have, whatever the others are.
+    """Return the shapes that one parameter may have, whatever the shapes of the others are.
 
-    They come from straight lines in each slice of the data in which only this parameter changes.
+    They are found by fits of straight lines in each slice of the data in which only this parameter varies.
+
+    Args:
+        settings: The measurements by setting.
+        name: Name of the parameter.
+        parameters: Number of varying parameters; with more parameters, fewer shapes are returned.
     """
     x = settings.values[name]
     shapes = shapes_on(x)
@@ -103,7 +114,7 @@ def likely_shapes(settings: SettingMeans, name: str, parameters: int) -> list[Te
 
 
 def _line_misfit(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the weighted sum of squares about the best line y = a + b x, (shapes); x: (shapes, points)."""
+    """Return the weighted sum of squares about the best line y = a + b x for each row of x, shape (shapes,)."""
     mean_x, mean_y = x @ weight / weight.sum(), y @ weight / weight.sum()
     across, along = x - mean_x[:, None], y - mean_y
     sxx, sxy = across**2 @ weight, across @ (weight * along)
@@ -113,7 +124,7 @@ def _line_misfit(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray
 def _combined(
     settings: SettingMeans, shapes: dict[str, list[TermShape]], way: Way, prior: float, constant: bool = True
 ) -> ModelFamily:
-    """Combine a constant, or none, and a term for each group of the way, for all combinations of shapes."""
+    """Return the family with a term for each group of `way`, and perhaps a constant, for all combinations of shapes."""
     names = sorted({name for group in way for name in group})
     places = np.meshgrid(*(np.arange(len(shapes[name])) for name in names), indexing="ij")
     chosen = {name: place.ravel() for name, place in zip(names, places, strict=True)}

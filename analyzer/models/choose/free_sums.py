@@ -1,4 +1,4 @@
-"""Sums of a few products of plain shapes: for data that one term for each group of parameters does not explain."""
+"""Sums of a few products of plain shapes, for data that one term for each group of parameters does not explain."""
 
 from __future__ import annotations
 
@@ -19,27 +19,26 @@ from analyzer.models.search.space import make_space
 from analyzer.models.terms.product import Product, atom_names
 
 _BLOCK = 32
-"""Columns whose pairs are looked at together: few enough that they stay in the cache."""
-"""Least determinant of two columns of length 1 that say different things."""
+"""Number of columns whose pairs are examined together: few enough to stay in the cache."""
 _EXACT = 1e-18
 
 
 def likeliest_pairs(
     columns: np.ndarray, target: np.ndarray, scatter: float, rows: int, log_prior: np.ndarray, signed: bool, number: int
 ) -> np.ndarray:
-    """Find the pairs of columns with the largest prior times likelihood, by least squares.
+    """Return the pairs of columns with the largest prior times likelihood, by least squares.
 
     Args:
-        columns: (settings, terms), weighted; columns of zeros are in no pair.
-        target: (settings) the weighted means.
+        columns: Weighted values of the terms, shape (settings, terms). Columns of zeros are in no pair.
+        target: Weighted means, shape (settings,).
         scatter: Weighted sum of squares of repetitions about their means.
         rows: Number of measurements.
-        log_prior: (terms) of each term.
+        log_prior: Logarithm of the prior of each term, shape (terms,).
         signed: Coefficients may be negative.
-        number: The most pairs that are returned.
+        number: Largest number of pairs.
 
     Returns:
-        (pairs, 2) places of columns, the likeliest pair first.
+        Indices of columns, shape (pairs, 2), the likeliest pair first.
     """
     length = np.linalg.norm(columns, axis=0)
     there = np.flatnonzero(length)
@@ -72,17 +71,20 @@ def likeliest_pairs(
 
 
 _POOL = 12
-"""Terms of which all subsets are tried."""
+"""Number of terms of which all subsets are tried."""
 _MODELS = 100
-"""The best of these that are weighed."""
+"""Number of the best subsets that are weighed."""
 _MOST_PRODUCTS = 4000
-"""The likeliest of them are tried: all of three parameters, which are at most 21^3 with few settings of each."""
+"""Largest number of products that are tried, the likeliest ones.
+
+Three parameters have at most 21^3 products if each has few settings.
+"""
 _TRIED = 40
-"""Number of products that are tried in place of a term, or beside others."""
+"""Number of products that are tried in place of a term, or in addition to others."""
 _DEPENDENT = 1e-9
-"""Least relative rest of a column beside the others; below it the column depends on them."""
+"""Least relative distance of a column from the others. Below it the column depends on them."""
 _PARTS = 2
-"""The most terms in a model beside the constant and one for each parameter."""
+"""Largest number of terms besides the constant and one for each parameter."""
 _CONSTANT = 0.1
 """Prior probability that a term is the constant."""
 
@@ -91,8 +93,16 @@ Shapes = tuple[TermShape | None, ...]
 
 @dataclass(frozen=True)
 class FreeSums:
-    """products: of each the shape of each parameter (None: it is not in it), the constant first; columns: (settings,
-    products) their values, with the largest value 1, and length: by what they were divided; log_prior: of each."""
+    """Products of plain shapes, and sums of a few of them as models.
+
+    Attributes:
+        settings: The measurements by setting.
+        products: Shape of each parameter in each product; None: the product does not contain the parameter. The
+            constant is first.
+        columns: Values of the products, shape (settings, products), scaled so that the largest value is 1.
+        length: Divisors of the columns, shape (products,).
+        log_prior: Logarithm of the prior of each product, shape (products,).
+    """
 
     settings: SettingMeans
     products: tuple[Shapes, ...]
@@ -102,7 +112,7 @@ class FreeSums:
 
     @classmethod
     def of(cls, settings: SettingMeans) -> FreeSums:
-        """List all products of plain shapes of the parameters that vary."""
+        """Return all products of plain shapes of the parameters that vary, at most 4000."""
         rows, names = len(settings.mean), settings.varying
         shapes: list[list[TermShape | None]] = [[None, *shapes_on(settings.values[name], plain=True)] for name in names]
         prior = np.ones(1)
@@ -127,12 +137,14 @@ class FreeSums:
 
     @property
     def most(self) -> int:
-        """The most terms of a model."""
+        """Largest number of terms in a model."""
         return min(1 + _PARTS + len(self.settings.varying), len(self.settings.mean) - 2)
 
     def families(self) -> Iterator[ModelFamily]:
-        """Yield the best subsets of the terms that explain most one after the other, by size; and the likeliest
-        pairs."""
+        """Yield families of sums by number of terms, then of the likeliest pairs.
+
+        The sums are the best subsets of the terms that explain most of the data one after the other.
+        """
         weight = self.settings.weight
         criterion = criterion_of("bic", weight)
         if self.most < 2 or not np.isfinite(criterion.penalty(1)):
@@ -151,7 +163,7 @@ class FreeSums:
         yield from self._pairs(weighted)
 
     def _pairs(self, weighted: np.ndarray) -> Iterator[ModelFamily]:
-        """Yield the likeliest of all sums of two products, and of these with the constant."""
+        """Yield the likeliest sums of two products, without and with a constant."""
         settings = self.settings
         target, constant = settings.mean * np.sqrt(settings.weight), weighted[:, :1] / np.linalg.norm(weighted[:, 0])
         beside = constant @ (constant.T @ weighted), constant[:, 0] * (constant[:, 0] @ target)
@@ -172,7 +184,7 @@ class FreeSums:
         return float((self.settings.scatter * self.settings.weight / self.settings.number).sum())
 
     def around(self, terms: Sequence[Product]) -> Iterator[ModelFamily]:
-        """Yield models with one of these terms exchanged for another product; with one more; with one less."""
+        """Yield models that differ from these terms in one: exchanged for another product, added, or removed."""
         places = [self._places[shapes] for term in terms if (shapes := self._shapes_of(term)) in self._places]
         size = len(places)
         rests = [places[:k] + places[k + 1 :] for k in range(size)]
@@ -188,9 +200,17 @@ class FreeSums:
                 yield self._family(np.array(models))
 
     def telling(self, places: list[int]) -> list[int]:
-        """Return the likeliest products beside these, with a coefficient above 0 if all are.
+        """Return the products that are likeliest as an addition to some products.
 
-        Least squares with the errors of the measurements are done in a moment, so that few models must be weighed.
+        Their coefficients are above 0 unless the measurements are `signed`.
+
+        This uses least squares with the errors of the measurements, which is fast, so that few models must be weighed.
+
+        Args:
+            places: Indices of the products in the model.
+
+        Returns:
+            Indices of at most 40 products.
         """
         settings, root = self.settings, np.sqrt(self.settings.weight)
         weighted = self.columns * root[:, None]
@@ -208,7 +228,7 @@ class FreeSums:
         return [int(place) for place in order[:_TRIED] if gain[place] > 0]
 
     def _family(self, places: np.ndarray) -> ModelFamily:
-        """Make a family of models (models, terms): as likely as to draw their terms one after the other."""
+        """Return a family of models (models, terms). Its prior is that of drawing the terms one after the other."""
         size = places.shape[1]
         log_prior = np.log(FREE / self.most) + gammaln(size + 1) + self.log_prior[places].sum(1)
         columns = np.moveaxis(self.columns[:, places], 0, 1)
@@ -222,15 +242,15 @@ class FreeSums:
 
     @cached_property
     def _factors(self) -> dict[str, dict[Product, TermShape | None]]:
-        """List for each parameter the factors that a product of shapes can have."""
+        """Return the possible factors of each parameter in a product, each with its shape."""
         values, names = self.settings.values, self.settings.varying
         shapes = {name: shapes_on(values[name], plain=True) for name in names}
         return {name: {Product(): None} | {s.product(name): s for s in shapes[name]} for name in names}
 
     def _shapes_of(self, term: Product) -> Shapes | None:
-        """Return the shapes whose product a term is; None: there are none.
+        """Return the shapes whose product a term is. None: it is no such product.
 
-        To write all products as terms would take longer than the rest of a fit.
+        To write all products as terms instead would take longer than the rest of a fit.
         """
         found = []
         for name, shapes in self._factors.items():

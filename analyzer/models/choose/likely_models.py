@@ -1,4 +1,4 @@
-"""Models for data without named terms: the likely ones of all families, with their weights."""
+"""Choice of models for data without named terms: the likely models of all families, with their weights."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from analyzer.models.choose.shapes import shapes_on
 from analyzer.models.terms.product import FunctionCall, Product
 
 _ROUNDS_EVIDENCE = 3
-"""Least squares with the errors of what the round before expected."""
+"""Number of rounds of least squares. Each takes the errors from the values that the round before expected."""
 _EXACT = 1e-9
-"""Measurements have at least this relative error."""
+"""Least relative error of a measurement."""
 
 
 @dataclass(frozen=True)
 class WeighedModels:
-    """Models of q columns. spread: the standard error of a prediction is sigma * |spread @ columns there|."""
+    """Fitted models with q columns each.
+
+    The standard error of a prediction is sigma * |spread @ columns at the point|.
+    """
 
     coefficients: np.ndarray  # (models, q)
     spread: np.ndarray  # (models, q, q)
@@ -35,11 +38,15 @@ class WeighedModels:
 
 
 def weigh(columns: np.ndarray, settings: SettingMeans) -> WeighedModels:
-    """Compute the evidence of models with coefficients that are not negative: the integral of the likelihood.
+    """Fit models, and compute their evidence: the integral of the likelihood over the coefficients.
 
-    Coefficients may be anything from 0 to the largest mean (columns have the largest value 1), and the error, of
-    unknown size, is a share of the expected value. If values are below 0, coefficients may be as far below 0 as above,
-    and the error is the same everywhere. columns: (models, settings, q).
+    Coefficients may be anything from 0 to the largest mean, as columns have the largest value 1. The error has unknown
+    size and is a share of the expected value. If measured values are below 0, coefficients may be as far below 0 as
+    above, and the error is the same everywhere.
+
+    Args:
+        columns: Values of the terms, shape (models, settings, q).
+        settings: The measurements by setting.
     """
     q = columns.shape[2]
     expected = np.broadcast_to(settings.mean, columns.shape[:2])
@@ -77,7 +84,10 @@ def weigh(columns: np.ndarray, settings: SettingMeans) -> WeighedModels:
 
 
 def _spread(inverse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (models, q, q) roots of the inverses, and which models have one: nearly equal columns may have none."""
+    """Return roots of the inverses, shape (models, q, q), and a mask of the models that have one.
+
+    Nearly equal columns may have none.
+    """
     try:
         return np.linalg.cholesky(inverse).transpose(0, 2, 1), np.ones(len(inverse), bool)
     except np.linalg.LinAlgError:
@@ -92,18 +102,23 @@ def _spread(inverse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 NOISE = 10.0
-"""Models whose weights differ by less than this factor are not told apart by the data ("substantial" evidence at most:
-Jeffreys 1961, appendix B)."""
+"""Factor of weights below which the data do not tell two models apart.
+
+This is at most "substantial" evidence (Jeffreys 1961, appendix B).
+"""
 _LOG = 1.0
 _STEEP = 0.5
 _NEGATIVE = 1.0
-"""More for each power above 1; for a negative coefficient, which no time has."""
+"""Complexity that is added for each power above 1 (`_STEEP`), and for a negative coefficient, which no time has."""
 _BY_DENOMINATOR = {1: 1.0, 2: 2.0, 3: 3.0, 4: 3.0}
 _ODD = 5.0
 
 
 def plainest(members: Sequence[WeightedModel]) -> list[WeightedModel]:
-    """Reorder members: first the plainest among those about as likely as the best, then the others by weight."""
+    """Return the members with the simplest likely one first, then the others by weight.
+
+    Likely members have at least a tenth (1 / NOISE) of the largest weight.
+    """
     enough = max(member.weight for member in members) / NOISE
     chosen = min(
         (member for member in members if member.weight >= enough), key=lambda one: (complexity(one), -one.weight)
@@ -112,7 +127,10 @@ def plainest(members: Sequence[WeightedModel]) -> list[WeightedModel]:
 
 
 def complexity(member: WeightedModel) -> float:
-    """Return 1 for each term, and more for its powers: 1 for whole ones, 2 for halves, 3 for thirds and quarters."""
+    """Return the complexity of a model: 1 for each term, and more for its powers.
+
+    Whole powers add 1, halves 2, thirds and quarters 3, others 5.
+    """
     return sum(map(_of_term, member.terms)) + _NEGATIVE * int((np.asarray(member.coefficients) < 0).sum())
 
 
@@ -131,7 +149,7 @@ def _of_power(power: Fraction) -> float:
 _LEAST_WEIGHT = 1e-3
 _MOST = 60
 MOST_PARAMETERS = 5
-"""There are 52 ways to put 5 parameters into groups, and more than 10^23 for 30."""
+"""Largest number of varying parameters. 5 parameters form 52 partitions into groups, 30 more than 10^23."""
 _NEARLY = 5.0
 _ROUNDS = 6
 _SURE = 0.01
@@ -141,9 +159,19 @@ Posterior = tuple[ModelFamily, WeighedModels, np.ndarray]
 
 
 def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> list[WeightedModel]:
-    """Choose the likeliest models, with weights that sum to 1: the one to be shown first, the others by weight.
+    """Choose the likeliest models of the data, with weights that sum to 1.
 
-    Models below a thousandth of the best are left out, and all but 60. Raises TracelibError for parameters below 0.
+    At most 60 models are returned, each with at least a thousandth of the best one's weight.
+
+    Args:
+        values: Values of each parameter by name, shape (rows,).
+        observed: Measured values, shape (rows,).
+
+    Returns:
+        The models: first the one to show, then the others by weight.
+
+    Raises:
+        TracelibError: A parameter has values below 0, or more than 5 parameters vary.
     """
     settings = settings_from(values, observed)
     if len(settings.varying) > MOST_PARAMETERS:
@@ -161,7 +189,7 @@ def choose_models(values: Mapping[str, np.ndarray], observed: np.ndarray) -> lis
 
 
 def _members(found: Sequence[Posterior]) -> Iterator[WeightedModel]:
-    """Yield each model once, as likely as its likeliest family says, the likeliest first, with relative weights."""
+    """Yield each model once, with the probability in its likeliest family, likeliest first. Weights are relative."""
     best = max(map(_likeliest, found))
     likely = [
         (float(posterior[place]), family, weighed, int(place))
@@ -194,10 +222,10 @@ def _weighed(family: ModelFamily, settings: SettingMeans) -> Posterior:
 
 
 def _free(settings: SettingMeans, others: list[Posterior]) -> list[Posterior]:
-    """Return models of freely combined terms, if the others do not explain the data, or not better.
+    """Return models of freely combined terms, if other models do not explain the data or are less likely.
 
-    Terms of the likeliest of each size, then of the likeliest, are exchanged for any other, added and left out, until
-    that is no likelier.
+    The search starts with the likeliest model of each size. Terms are exchanged, added and removed until the likeliest
+    model does not change any more.
     """
     free = FreeSums.of(settings)
     found = [_weighed(family, settings) for family in free.families()]
@@ -224,7 +252,7 @@ def _likeliest(one: Posterior) -> float:
 
 
 def _explains(one: Posterior, settings: SettingMeans) -> bool:
-    """Check whether the likeliest model leaves no more than repetitions scatter (F test of lack of fit)."""
+    """Check whether the likeliest model leaves no more than the scatter of repetitions (F test of lack of fit)."""
     _, weighed, posterior = one
     place = int(posterior.argmax())
     terms, different = weighed.coefficients.shape[1], len(settings.mean)
@@ -237,7 +265,7 @@ def _explains(one: Posterior, settings: SettingMeans) -> bool:
 
 
 def _normalised(members: Iterable[WeightedModel]) -> list[WeightedModel]:
-    """Scale the weights so that they sum to 1."""
+    """Scale the weights of models so that they sum to 1."""
     every = list(members)
     total = sum(member.weight for member in every)
     return [member.with_weight(member.weight / total) for member in every]

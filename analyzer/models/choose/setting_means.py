@@ -1,4 +1,4 @@
-"""Measurements put together by setting: repetitions become a mean and how they scatter."""
+"""Measurements by setting: the mean of a setting's repetitions, and their scatter."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ from analyzer.models.fitting.cross_validation import settings_of
 
 @dataclass(frozen=True)
 class SettingMeans:
-    """values: of each parameter at each setting; mean, number, scatter: of its measurements, scatter being the sum of
-    squares about the mean. relative: the error is a share of the value (all are positive), else the same everywhere.
-    signed: some values are below 0, so coefficients may be, too."""
+    """Measurements by setting. Arrays have shape (settings,).
+
+    Attributes:
+        values: Value of each parameter by name.
+        mean: Mean of the setting's measurements.
+        number: Number of the setting's measurements.
+        scatter: Sum of squares of the setting's measurements about their mean.
+        relative: The error is a share of the value, as all values are positive. False: it is the same everywhere.
+        signed: Some values are below 0, so that coefficients may be negative.
+    """
 
     values: dict[str, np.ndarray]
     mean: np.ndarray
@@ -25,41 +32,49 @@ class SettingMeans:
 
     @property
     def rows(self) -> int:
-        """Measurements."""
+        """Number of measurements."""
         return int(self.number.sum())
 
     @property
     def varying(self) -> list[str]:
-        """Parameters with more than one value."""
+        """Names of the parameters with more than one value."""
         return [name for name, x in self.values.items() if np.ptp(x) > 0]
 
     @property
     def weight(self) -> np.ndarray:
-        """Weight of each mean by its measured value, shape (settings,)."""
+        """Weight of each mean: number of measurements / error^2 at the mean, shape (settings,)."""
         return self.number / self.errors_at(self.mean) ** 2
 
     @property
     def scale(self) -> float:
-        """The largest mean."""
+        """The largest absolute mean."""
         return float(np.abs(self.mean).max())
 
     def errors_at(self, expected: np.ndarray) -> np.ndarray:
-        """Compute the relative standard deviation of a measurement where given values are expected."""
+        """Return the size of the error where given values are expected, as a multiple of sigma.
+
+        It is the expected value if errors are relative, but at least 5 % of the mean. Otherwise it is the largest mean.
+        """
         if not self.relative:
             return np.full(expected.shape, self.scale)
         return np.maximum(expected, _LEAST * self.mean)
 
 
 _LEAST = 0.05
-"""A model that expects less than this share of what was measured is not taken at its word."""
+"""Least expected value for the size of the error, as a share of the measured mean."""
 
 
 MOST_SETTINGS = 1000
-"""More of them do not say more of which terms there are, and many models of each take time and memory."""
+"""Largest number of settings: more settings hardly help to find terms, but take time and memory."""
 
 
 def settings_from(values: Mapping[str, np.ndarray], observed: np.ndarray) -> SettingMeans:
-    """Group rows of measurements by setting. Above MOST_SETTINGS a random selection is taken, always the same."""
+    """Group measurements by setting. Of more than MOST_SETTINGS settings, a random selection is taken, always the same.
+
+    Args:
+        values: Values of each parameter by name, shape (rows,).
+        observed: Measured values, shape (rows,).
+    """
     setting = settings_of(values)
     first = np.unique(setting, return_index=True)[1]
     if len(first) > MOST_SETTINGS:

@@ -1,10 +1,10 @@
-"""Functions of one parameter that times are made of: x^i log2(x)^j, with i of small denominators.
+"""Shapes: functions of one parameter of which times consist, x^i log2(x)^j, where i has a small denominator.
 
-They contain the performance model normal form (Calotoiu et al. 2013, whose i and j Extra-P searches), and parts that
-fall with the parameter. A shape's prior says how likely it is before the data are seen: simple ones are likelier.
+They contain the performance model normal form (Calotoiu et al. 2013, whose i and j Extra-P searches), and functions
+that fall with the parameter. A shape's prior is its probability before the data are seen: simple shapes are likelier.
 
-A power of a parameter is the same function in any unit, a logarithm is not: log2(1000 x) is no multiple of log2(x).
-So there is also the logarithm of how many times its least measured value a parameter is, which no unit changes.
+A power of a parameter is the same function in any unit. A logarithm is not: log2(1000 x) is no multiple of log2(x). So
+there is also the logarithm of x / least measured x, which does not depend on the unit.
 """
 
 from __future__ import annotations
@@ -23,25 +23,33 @@ _LARGEST = 3
 _DENOMINATORS = (1, 2, 3, 4)
 _LOG_POWERS = (0, 1, 2)
 _FRACTION = 0.5
-"""Prior of powers in halves, and of those below 1 in thirds and quarters, beside whole numbers, which algorithms have
-more often."""
+"""Prior of powers in halves, and of powers below 1 in thirds and quarters, relative to whole powers.
+
+Algorithms have whole powers more often.
+"""
 _RARE = 0.125
-"""Prior of powers above 1 in thirds and quarters, relative to the others."""
+"""Prior of powers above 1 in thirds and quarters, relative to whole powers."""
 _LOGGED, _LOG = 0.75, 0.5
-"""Prior of a power with a logarithm beside the one without; of a logarithm alone beside whole powers."""
+"""Priors of a power with a logarithm relative to the power, and of a logarithm alone relative to whole powers."""
 GRID = 20
 _UNUSUAL = 0.02
-"""Prior of powers in twentieths: no algorithm has them, but caches and networks bend what is measured."""
+"""Prior of powers in twentieths. No algorithm has them, but caches and networks distort measured times."""
 _SHIFTED = 0.1
-"""Prior of logarithms that are 0 at the least measured value, relative to logarithms of a number from 1 on: few
-algorithms have log2(ranks / ranks of a node), many log2(ranks)."""
+"""Prior of logarithms that are 0 at the least measured value, relative to logarithms of numbers from 1 on.
+
+Few algorithms have log2(ranks / ranks of a node), many log2(ranks).
+"""
 _FALLING = 0.1
-"""Prior of a part that falls beside one that grows: only strong scaling and the like has it."""
+"""Prior of a function that falls relative to one that grows: only strong scaling and the like has such parts."""
 
 
 @dataclass(frozen=True)
 class TermShape:
-    """x ^ power * log2(x / unit) ^ log_power; prior: relative to others."""
+    """A function x ^ power * log2(x / unit) ^ log_power of one parameter.
+
+    Attributes:
+        prior: Probability before the data are seen, relative to other shapes.
+    """
 
     power: Fraction
     log_power: int
@@ -50,7 +58,7 @@ class TermShape:
 
     @property
     def free_prior(self) -> float:
-        """Prior in sums of several parts, where a part that falls is as likely as one that grows."""
+        """Prior in sums of several terms, where functions that fall are as likely as functions that grow."""
         return self.prior if self.power >= 0 else self.prior / _FALLING * (1 if self.power == -1 else _RARE)
 
     def value(self, x: np.ndarray) -> np.ndarray:
@@ -60,7 +68,7 @@ class TermShape:
             return powered * np.log2(x * self._per_unit) ** self.log_power if self.log_power else powered
 
     def product(self, name: str) -> Product:
-        """Return the shape as a term of a parameter."""
+        """Return the shape as a term of the parameter `name`."""
         x = Product(1.0, ((ParameterName(name), Fraction(1)),))
         log = Product(1.0, ((FunctionCall("log2", (Product(self._per_unit, x.powers),)), Fraction(1)),))
         return Product().times(x, self.power).times(log, self.log_power)
@@ -105,13 +113,17 @@ PLAIN = tuple(
     and shape.log_power <= 1
     and (shape.power <= 2 or shape == TermShape(Fraction(3), 0, 1))
 )
-"""Shapes that are combined freely where a model needs several parts."""
+"""Shapes that are combined freely where a model needs several terms."""
 
 
 def shapes_on(x: np.ndarray, plain: bool = False) -> list[TermShape]:
-    """Return the shapes, or the plain ones, that have a value for all values of a parameter, and are not negative.
+    """Return the shapes that are defined and not negative at all values of a parameter.
 
-    Logarithms are of x / min(x), and where all values are 1 or more, of x itself, too.
+    Logarithms are of x / min(x). If all values are 1 or more, they are also of x itself.
+
+    Args:
+        x: Values of the parameter.
+        plain: Only the shapes of `PLAIN`.
     """
     return list(_defined_from(float(x.min()), plain))
 
@@ -133,12 +145,14 @@ def _defined_from(low: float, plain: bool) -> tuple[TermShape, ...]:
 
 
 ROUNDING = 1.2 / GRID / 12**0.5
-"""Standard error of such a power: that of rounding to a grid, and a fifth more, because a logarithm may be in place of
-a part of the power."""
+"""Standard error of a power that is rounded to a grid of twentieths.
+
+It is a fifth larger than that of rounding, because a logarithm may take the place of a part of the power.
+"""
 
 
 def rounded(member: WeightedModel) -> frozenset[str]:
-    """Return the parameters that the member has in thirds, quarters or twentieths, or with a squared logarithm."""
+    """Return the parameters that a model has with powers in thirds, quarters or twentieths, or a squared logarithm."""
     found = set()
     for term in member.terms:
         for atom, power in term.powers:
@@ -152,9 +166,14 @@ def rounded(member: WeightedModel) -> frozenset[str]:
 def rounding_error(
     names: Sequence[frozenset[str]], values: Mapping[str, float], ranges: Mapping[str, tuple[float, float]]
 ) -> np.ndarray:
-    """Return the relative standard error of a value by its rounded powers, (members).
+    """Return the relative standard error of each model's value that its rounded powers cause, shape (models,).
 
-    It grows with the logarithm of how far the point is from the data. names: `rounded` of each.
+    It grows with the logarithm of the distance from the data.
+
+    Args:
+        names: Parameters with rounded powers of each model, as `rounded` returns them.
+        values: Value of each parameter at the point.
+        ranges: Least and largest measured value of each parameter.
     """
     far = {name: _beyond(values[name], *ends) for name, ends in ranges.items() if name in values}
     squares = [sum(far.get(name, 0.0) ** 2 for name in of) for of in names]
@@ -162,7 +181,7 @@ def rounding_error(
 
 
 def _beyond(x: float, low: float, high: float) -> float:
-    """Return the distance of a value from a range, as a logarithm; 0 inside it."""
+    """Return the distance of a value from a range as a natural logarithm; 0 inside the range."""
     if low > 0 and x > 0:
         return float(max(np.log(x) - np.log(high), np.log(low) - np.log(x), 0.0))
     return 0.0

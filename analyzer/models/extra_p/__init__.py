@@ -1,4 +1,4 @@
-"""Measurements in the files of Extra-P: its text form, JSON, JSON lines, and Talpas, as a table for a fit.
+"""Reading of Extra-P's files of measurements as a table: its text form, JSON, JSON lines, and Talpas.
 
 Source: the readers of Extra-P 4.2 (text, json, jsonlines, talpas).
 """

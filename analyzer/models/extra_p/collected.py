@@ -1,4 +1,4 @@
-"""Measurements one after the other, put together into a table with a row for each repetition."""
+"""Measurements of a file, collected into a table with a row for each repetition."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 REGION = "region"
 METRIC = "value"
-"""Name of what is measured, where the file has none."""
+"""Name of the metric if the file has none."""
 
 
 @dataclass
 class MeasurementFile:
-    """Measurements of a file.
+    """Measurements that a file of Extra-P contains.
 
     Attributes:
         path: Name of the file, for errors.
@@ -31,10 +31,18 @@ class MeasurementFile:
     _repeated: dict[tuple[str, tuple[float, ...], str], int] = field(default_factory=dict)
 
     def add(self, region: str, metric: str, point: Sequence[float], values: Sequence[float], where: str) -> None:
-        """Take measurements of one metric at one point; where: the place in the file, for errors.
+        """Add measurements of one metric at one point.
 
-        Raises TracelibError where the point has another number of values than there are parameters, or the metric has
-        the name of a parameter.
+        Args:
+            region: Name of the region (call path).
+            metric: Name of the metric.
+            point: Value of each parameter.
+            values: Measured values, one for each repetition.
+            where: Place in the file, for errors.
+
+        Raises:
+            TracelibError: The point has another number of values than there are parameters, or the metric has the name
+                of a parameter.
         """
         if len(point) != len(self.parameters):
             wanted = f"a point has a value of each of {', '.join(self.parameters)}" if self.parameters else ""
@@ -48,9 +56,12 @@ class MeasurementFile:
             self._rows.setdefault((region, at, repetition), {})[metric] = value
 
     def frame(self) -> pandas.DataFrame:
-        """Make the table: a column for each parameter and metric, and one of regions.
+        """Return a table with a row for each repetition.
 
-        Raises TracelibError if it is empty, or two parameters have the same name.
+        It has a column for each parameter and metric, and the column `region`.
+
+        Raises:
+            TracelibError: There are no measurements, or two columns have the same name.
         """
         import pandas
 

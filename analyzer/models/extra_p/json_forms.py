@@ -14,12 +14,16 @@ _OUTSIDE_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|;')
 
 
 def is_json(text: str) -> bool:
-    """Check whether a file begins as an object of JSON does."""
+    """Check whether a text begins as a JSON object does."""
     return text.lstrip("\ufeff \t\r\n").startswith("{")
 
 
 def read_json(text: str, path: str) -> MeasurementFile:
-    """Read the measurements of a file. Raises TracelibError: where it is wrong, and what was expected."""
+    """Read the measurements in a text of one of the JSON forms. `path`: name of the file, for errors.
+
+    Raises:
+        TracelibError: The text is not valid. The message has the place, and what was expected.
+    """
     collected = MeasurementFile(path)
     try:
         whole = json.loads(text)
@@ -39,7 +43,7 @@ _EXPECTED = 'expected {"params": {"x": 1}, "metric": "time", "value": 2} on each
 
 
 def _lines(text: str, collected: MeasurementFile) -> None:
-    """Read a measurement on each line. Talpas has another word for parameters, and separates by semicolons."""
+    """Read one measurement from each line. Talpas has another key for parameters, and semicolons as separators."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -74,8 +78,7 @@ def _nested(whole: Mapping[str, Any], collected: MeasurementFile) -> None:
 
 
 def _numbered(whole: Mapping[str, Any], collected: MeasurementFile) -> None:
-    """Read the older form: lists of parameters, callpaths, metrics and coordinates, which measurements name by
-    their ids."""
+    """Read the older form: measurements refer to parameters, callpaths, metrics and coordinates by ids."""
     path = collected.path
     parameters = _by_id(whole, "parameters", path)
     collected.parameters = [_text(_get(one, "name", path), path) for one in parameters.values()]
@@ -94,7 +97,7 @@ def _numbered(whole: Mapping[str, Any], collected: MeasurementFile) -> None:
 
 
 def _by_id(whole: Mapping[str, Any], name: str, where: str) -> dict[str, Mapping[str, Any]]:
-    """Return the objects of a list in the order of their ids."""
+    """Return the objects of a list by id, in the order of the ids."""
     found = {
         _number(_get(_object(one, where), "id", where), where): one for one in _list(_get(whole, name, where), where)
     }
@@ -108,7 +111,7 @@ def _one_of(among: Mapping[str, Any], number: Any, name: str, where: str) -> Any
 
 
 def _key(number: Any) -> str:
-    """Return an id, which is a number or a text of digits."""
+    """Return an id as text. In the file it is a number or a text."""
     return f"{float(number):g}" if isinstance(number, int | float) else str(number)
 
 
@@ -137,7 +140,7 @@ def _text(value: Any, where: str) -> str:
 
 
 def _number(value: Any, where: str) -> float:
-    """Return a number, or a text of one, as the older form may have."""
+    """Return a number. The older form may have it as a text. Raises TracelibError."""
     try:
         if isinstance(value, bool | None | list | dict) or "_" in str(value):
             raise ValueError

@@ -1,6 +1,6 @@
 """Extra-P's text form: lines PARAMETER, POINTS, METRIC, REGION and DATA.
 
-A DATA line has the repetitions at one point. The first DATA line behind a METRIC or REGION is of the first point.
+A DATA line has the repetitions at one point. The first DATA line after a METRIC or REGION belongs to the first point.
 """
 
 from __future__ import annotations
@@ -14,14 +14,18 @@ FIELDS = ("PARAMETER", "POINTS", "METRIC", "REGION", "DATA")
 
 
 def is_text(text: str) -> bool:
-    """Check whether the first line that is no comment begins with a field of this form (a CSV file's has commas)."""
+    """Check whether the first line that is no comment begins with a field of this form. A line of a CSV has commas."""
     lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("#")), "")
     return bool(re.match(rf"(?:{'|'.join(FIELDS)})\s+\S", first)) and "," not in first
 
 
 def read_text(text: str, path: str) -> MeasurementFile:
-    """Read the measurements of a file. Raises TracelibError with the number of the line that is wrong."""
+    """Read the measurements in a text of this form. `path`: name of the file, for errors.
+
+    Raises:
+        TracelibError: A line is not valid. The message has its number.
+    """
     reader = _Reader(path)
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -31,7 +35,7 @@ def read_text(text: str, path: str) -> MeasurementFile:
 
 
 class _Reader:
-    """State of reading: points read so far, and where the next DATA line belongs."""
+    """State of reading: the points so far, and the point of the next DATA line."""
 
     def __init__(self, path: str) -> None:
         self.collected = MeasurementFile(path)
@@ -40,7 +44,7 @@ class _Reader:
         self._next = 0
 
     def take(self, line: str, where: str) -> None:
-        """Take one line."""
+        """Read one line. `where`: its place, for errors."""
         name, *rest = line.split(None, 1)
         value = rest[0] if rest else ""
         if name not in FIELDS or not value:
@@ -62,13 +66,17 @@ class _Reader:
                 self._region = " ".join(value.split())
 
     def check_complete(self, where: str) -> None:
-        """Raise TracelibError where DATA lines of the last metric and region are missing."""
+        """Check that the last metric and region have DATA lines for all points.
+
+        Raises:
+            TracelibError: DATA lines are missing.
+        """
         if 0 < self._next < len(self._points):
             missing = f"{self._next} DATA lines for {len(self._points)} POINTS"
             raise TracelibError(f"{where}: {missing}", f"metric {self._metric!r} needs one for each point")
 
     def _read_points(self, value: str, where: str) -> list[list[float]]:
-        """Read points in parentheses; of one parameter also without."""
+        """Read points in parentheses. Points of a single parameter may have none. Raises TracelibError."""
         if "(" not in value:
             points = [[number] for number in _numbers(value, where)]
         elif re.sub(r"\([^()]*\)|\s+", "", value):

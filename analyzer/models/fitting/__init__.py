@@ -1,1 +1,1 @@
-"""Coefficients of given terms: least squares, with or without conditions, criteria, and errors on points left out."""
+"""Fit of the coefficients of given terms: least squares, with or without conditions, criteria, cross-validation."""

@@ -12,20 +12,26 @@ CRITERIA = ("aicc", "aic", "bic", "ebic")
 
 @dataclass(frozen=True)
 class SelectionCriterion:
-    """A criterion for a number of rows with these weights. K counts the coefficients and the error's variance.
+    """An information criterion for rows with given weights.
 
-    ebic is bic with 2 log of how many models of the same size there are (Chen and Chen 2008, gamma = 1): of many terms
-    some fit by accident, and the more there are, the better.
+    The number K of parameters counts the coefficients and the error's variance. "ebic" is "bic" plus 2 log of the
+    number of models of the same size (Chen and Chen 2008, gamma = 1): among many candidate terms some fit by chance.
+
+    Attributes:
+        name: One of CRITERIA.
+        rows: Number of rows.
     """
 
     name: str
     rows: int
-    log_weights: float  # sum of log(weight)
-    candidates: int = 0  # terms that models are chosen from
+    log_weights: float  # sum of log(weight) over the rows
+    candidates: int = 0  # number of terms from which models are chosen; for "ebic"
 
     def penalty(self, size: np.ndarray | int) -> np.ndarray:
-        """Compute the criterion without rows * log(rss), by number of coefficients; infinite where it is not
-        defined."""
+        """Return the criterion without rows * log(rss), for models with `size` coefficients.
+
+        Infinite: there are too few rows for the criterion.
+        """
         k = np.asarray(size, float) + 1
         n = self.rows
         base = n * (np.log(2 * np.pi) + 1 - np.log(n)) - self.log_weights
@@ -43,21 +49,33 @@ class SelectionCriterion:
         return gammaln(self.candidates + 1) - gammaln(size + 1) - gammaln(others + 1)
 
     def score(self, size: np.ndarray | int, rss: np.ndarray | float) -> np.ndarray:
-        """Return -2 log L + penalty, L: the largest likelihood of errors with variance sigma^2 / weight (as R's
-        AIC)."""
+        """Return -2 log L + penalty, as R's AIC.
+
+        L is the largest likelihood of errors with variance sigma^2 / weight.
+
+        Args:
+            size: Number of coefficients.
+            rss: Weighted sum of squares of the residuals.
+        """
         with np.errstate(divide="ignore"):
             return self.rows * np.log(rss) + self.penalty(size)
 
 
 def criterion_of(name: str, weight: np.ndarray, candidates: int = 0) -> SelectionCriterion:
-    """Make one of CRITERIA for rows of given weights, and for models from `candidates` terms."""
+    """Return a criterion for rows with given weights.
+
+    Args:
+        name: One of CRITERIA.
+        weight: Weight of each row, shape (rows,).
+        candidates: Number of terms from which models are chosen.
+    """
     return SelectionCriterion(name, len(weight), float(np.log(weight).sum()), candidates)
 
 
 def akaike_weights(scores: np.ndarray) -> np.ndarray:
-    """Return exp(-(score - least) / 2), as shares of their sum (TIA, F18).
+    """Return Akaike weights: exp(-(score - least score) / 2) as shares of their sum (TIA, F18).
 
-    They are equal if no score is defined (too few rows).
+    The weights are equal if no score is finite (too few rows).
     """
     if not np.isfinite(scores.min()):
         return np.full(len(scores), 1 / len(scores))

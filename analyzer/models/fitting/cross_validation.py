@@ -1,4 +1,4 @@
-"""Errors on what was not fitted: each setting left out in turn, and the largest ones held out."""
+"""Errors of predictions for data that were not fitted: each setting left out in turn, or the largest held out."""
 
 from __future__ import annotations
 
@@ -11,26 +11,35 @@ _FOLDS = 1000
 
 
 def settings_of(values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the number of the setting of each row, (rows): rows with equal values of all parameters are
-    repetitions."""
+    """Return the number of each row's setting, shape (rows,).
+
+    Rows with equal values of all parameters are repetitions of one setting.
+    """
     together = np.column_stack(list(values.values()))
     return np.unique(together, axis=0, return_inverse=True)[1].ravel()
 
 
 def rows_of(setting: np.ndarray) -> list[np.ndarray]:
-    """Return the rows of each setting, in the order of their numbers."""
+    """Return the row indices of each setting, in the order of the settings' numbers."""
     order = np.argsort(setting, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(setting[order])) + 1)
 
 
 def cross_validation_error(columns: np.ndarray, observed: np.ndarray, weight: np.ndarray, setting: np.ndarray) -> float:
-    """Return the root mean square of the relative errors of predictions of each setting from all others.
+    """Return the root mean square of the relative errors of each setting, predicted from all others.
 
-    NaN if the others do not determine the coefficients. A value of 0 has no relative error. More than 1000 settings are
-    left out in 1000 parts.
+    With Q of the columns' QR, residuals r become (1 - Q Q^T)^-1 r = r + Q (1 - Q^T Q)^-1 Q^T r for the rows that are
+    left out, without another fit. More than 1000 settings are left out in 1000 groups. Measured values of 0 do not
+    count.
 
-    With Q of the columns' QR, residuals r become (1 - Q Q^T)^-1 r = r + Q (1 - Q^T Q)^-1 Q^T r, for the rows that are
-    left out, without another fit.
+    Args:
+        columns: Values of the terms, shape (rows, terms).
+        observed: Measured values, shape (rows,).
+        weight: Weight of each row, shape (rows,).
+        setting: Number of each row's setting, shape (rows,).
+
+    Returns:
+        The error. NaN: the other settings do not determine the coefficients.
     """
     root = np.sqrt(weight)
     weighted = columns * root[:, None]
@@ -52,8 +61,7 @@ def cross_validation_error(columns: np.ndarray, observed: np.ndarray, weight: np
 
 
 def largest(values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return a mask of the rows in which a parameter has its largest value: predictions beyond the data are tried
-    there."""
+    """Return a mask of the rows in which a parameter has its largest value. They test predictions beyond the data."""
     out = np.zeros(len(next(iter(values.values()))), bool)
     for column in values.values():
         if np.ptp(column) > 0:

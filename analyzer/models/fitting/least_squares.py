@@ -8,11 +8,20 @@ import numpy as np
 from scipy.optimize import nnls
 
 _NOTHING = 1e-9
-"""Least relative rest of a column of length 1 beside others; below it the others give the column."""
+"""Least distance of a column of length 1 from the span of others. Below it the column depends on them."""
 
 
 def most_telling(matrix: np.ndarray, y: np.ndarray, number: int) -> list[int]:
-    """Choose columns one by one, each explaining most of the rest of y (orthogonal matching pursuit)."""
+    """Choose columns one by one, each the one that explains most of what is left of y (orthogonal matching pursuit).
+
+    Args:
+        matrix: Columns of length 1, shape (rows, columns).
+        y: Target, shape (rows,).
+        number: Number of columns to choose.
+
+    Returns:
+        Indices of the columns, in the order of the choice.
+    """
     left, basis, order = y.copy(), matrix.copy(), []
     rest = np.ones(matrix.shape[1], bool)
     for _ in range(min(number, matrix.shape[1])):
@@ -32,11 +41,12 @@ _KEPT = 1e-13
 
 
 def constrained_least_squares(columns: np.ndarray, target: np.ndarray, conditions: np.ndarray) -> np.ndarray:
-    """Return c of least |columns @ c - target| with conditions @ c >= 0.
+    """Return c that minimises |columns @ c - target| with conditions @ c >= 0.
+
+    Columns of length 0, and columns that depend on others, get no weight of their own. c = 0 always satisfies the
+    conditions.
 
     Source: Lawson and Hanson, chapter 23: as a problem of least distance, which non-negative least squares solve.
-
-    Columns of length 0 or that depend on others are not moved. c = 0 always satisfies the conditions.
     """
     u, s, vt = np.linalg.svd(columns, full_matrices=False)
     kept = s > _KEPT * s[0]
@@ -59,14 +69,20 @@ def constrained_least_squares(columns: np.ndarray, target: np.ndarray, condition
 
 
 RANK = 1e-13
-"""Singular values below this share of the largest one are rounding."""
+"""Singular values below this share of the largest one count as rounding errors."""
 
 
 @dataclass(frozen=True)
 class LeastSquaresFit:
-    """Coefficients of columns. rss: the weighted sum of squares; freedom: rows less columns.
+    """Fitted coefficients of columns.
 
-    `spread` gives the standard error of a prediction: sigma * |spread @ row|, row being the columns at a point.
+    The standard error of a prediction is sigma * |spread @ row|, where row has the columns' values at a point.
+
+    Attributes:
+        coefficients: Coefficients, shape (columns,).
+        spread: Matrix of the standard errors, shape (columns, columns).
+        rss: Weighted sum of squares of the residuals.
+        rows: Number of rows.
     """
 
     coefficients: np.ndarray  # (columns)
@@ -80,16 +96,22 @@ class LeastSquaresFit:
 
     @property
     def sigma(self) -> float:
-        """Residual standard deviation, sqrt(rss / (n - p)) (TIA, F20); infinite without freedom."""
+        """Residual standard deviation, sqrt(rss / (n - p)) (TIA, F20). Infinite without degrees of freedom."""
         return float(np.sqrt(self.rss / self.freedom)) if self.freedom > 0 else float("inf")
 
 
 def fit_columns(
     columns: np.ndarray, observed: np.ndarray, weight: np.ndarray, conditions: np.ndarray | None = None
 ) -> LeastSquaresFit:
-    """Minimise sum(weight * (observed - columns @ c)^2) over c; with `conditions` (rows, columns) conditions @ c >= 0.
+    """Fit coefficients c that minimise sum(weight * (observed - columns @ c)^2).
 
     Columns are scaled to length 1 first. Columns that depend on others get the coefficients of least length.
+
+    Args:
+        columns: Values of the terms, shape (rows, columns).
+        observed: Measured values, shape (rows,).
+        weight: Weight of each row, shape (rows,).
+        conditions: Require conditions @ c >= 0, shape (conditions, columns). None: no conditions.
     """
     root = np.sqrt(weight)
     weighted = columns * root[:, None]
@@ -107,5 +129,5 @@ def fit_columns(
 
 
 def relative_weights(observed: np.ndarray) -> np.ndarray:
-    """Return 1 / y^2: relative distances count (TIA, F20)."""
+    """Return 1 / y^2 for each row, so that relative distances count (TIA, F20)."""
     return 1 / np.square(observed)

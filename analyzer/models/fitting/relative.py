@@ -1,8 +1,8 @@
-"""Weights of relative distances: 1 / expected^2, where what is expected comes from the measurements themselves.
+"""Weights for relative errors: 1 / expected^2, where expected values come from fits to the measurements.
 
-TIA (3.5, F20) weighs by 1 / measured^2. A value that is too low by chance then weighs more than one that is too high.
-A fit comes out too low, by about twice the square of the noise: 4 % at a noise of 14 %. Weights of what a model expects
-have no such bias (iteratively reweighted least squares; McCullagh and Nelder 1989, chapter 9).
+TIA (3.5, F20) has the weights 1 / measured^2. A value that is too low by chance then has more weight than one that is
+too high. A fit comes out too low, by about twice the square of the noise: 4 % at a noise of 14 %. Weights from a
+model's expected values have no such bias (iteratively reweighted least squares; McCullagh and Nelder 1989, chapter 9).
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from analyzer.models.fitting.least_squares import most_telling
 _ROUNDS = 30
 _SAME = 1e-9
 _FARTHEST = 10.0
-"""Largest ratio, either way, of an expected to a measured value at which the model is used there."""
+"""Largest ratio, either way, of an expected to a measured value. Beyond it the ratio is cut off."""
 
 
 def expected_weights(
     columns: np.ndarray, observed: np.ndarray, setting: np.ndarray, criterion: str | None
 ) -> np.ndarray:
-    """Find weights for relative distances without the bias of 1 / measured^2.
+    """Compute weights for relative errors without the bias of 1 / measured^2.
 
-    Each round takes the most telling columns, as many as the criterion finds best, and weighs by what they expect.
+    Each round fits the columns that explain most, as many as the criterion finds best. Their expected values give the
+    weights of the next round.
 
     Args:
-        columns: (rows, terms) values of the candidate terms; finite.
-        observed: (rows) what was measured; not 0.
-        setting: (rows) the number of each row's setting: repetitions have the same one.
-        criterion: One of CRITERIA; None: all columns are taken.
+        columns: Values of the candidate terms, finite, shape (rows, terms).
+        observed: Measured values, not 0, shape (rows,).
+        setting: Number of each row's setting, shape (rows,). Repetitions have the same number.
+        criterion: One of CRITERIA. None: all columns are used.
 
     Returns:
-        (rows) 1 / expected^2.
+        Weights 1 / expected^2, shape (rows,).
     """
     typical = np.sqrt(np.bincount(setting, observed**2) / np.bincount(setting))[setting]
     weight = typical**-2.0
@@ -47,7 +48,7 @@ def expected_weights(
 
 
 def _expected(columns: np.ndarray, observed: np.ndarray, weight: np.ndarray, criterion: str | None) -> np.ndarray:
-    """Return the values that the best of the nested models of the most telling columns expects, (rows)."""
+    """Return the values that the best nested model of the most informative columns expects, shape (rows,)."""
     root = np.sqrt(weight)
     weighted, target = columns * root[:, None], observed * root
     length = np.linalg.norm(weighted, axis=0)

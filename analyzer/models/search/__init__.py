@@ -1,4 +1,4 @@
-"""The best subsets of given terms: `exact` tries all, `genetic` searches where all are too many; `space` prepares them.
+"""Search of the best subsets of given terms: `exact` tries all, `genetic` is for too many terms to try all.
 
-Both give a `Selection`.
+`space` prepares the terms. All searches give a `ModelSelection`.
 """

@@ -1,7 +1,7 @@
-"""Terms dropped one by one, by the errors of their coefficients: TIA's search before that by Akaike's criterion.
+"""Elimination of terms one by one by the errors of their coefficients, TIA's search before Akaike's criterion.
 
 Source: "model selection with a genetic algorithm in TIA", section I: the term whose coefficient has the largest
-relative error is dropped, until the errors of all are below a threshold.
+relative error is dropped, until the errors of all coefficients are below a threshold.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from analyzer.models.search.space import TermSpace, none_can_be_fitted
 
 
 def eliminate(space: TermSpace, criterion: SelectionCriterion, largest: float) -> ModelSelection:
-    """Drop terms until every coefficient's standard error is at most this share of it, or one term is left.
+    """Drop terms until every coefficient's standard error is at most the share `largest` of it, or one term is left.
 
     Args:
-        space: The candidate terms on the data. The search begins with all that can be told apart.
-        criterion: Scores the models on the way.
-        largest: The threshold; 0.5 keeps what is about significant at 95 %.
+        space: The candidate terms on the data. The search begins with all terms that can be told apart.
+        criterion: Criterion that scores the models on the way.
+        largest: Largest relative error of a coefficient. 0.5 keeps what is about significant at 95 %.
 
     Returns:
-        One model. `dropped` says what was dropped in which order; `per_size` has the models on the way.
+        One model. `dropped` has the dropped terms in order, `per_size` the models on the way.
 
     Raises:
         TracelibError: No model can be fitted to so few rows.
@@ -51,7 +51,7 @@ def eliminate(space: TermSpace, criterion: SelectionCriterion, largest: float) -
 
 
 def _relative_errors(space: TermSpace, places: list[int], rss: float) -> np.ndarray:
-    """Return standard error / |coefficient|, (places); without freedom, all times the same number."""
+    """Return standard error / |coefficient| of each term. Without degrees of freedom, a common factor is arbitrary."""
     fitted = fit_columns(space.triangle[:, places], space.triangle[:, -1], np.ones(len(space.triangle)))
     freedom = space.rows - len(places)
     sigma = np.sqrt(rss / freedom) if freedom > 0 else 1e300

@@ -1,5 +1,4 @@
-"""Exhaustive search over subsets of up to 30 terms (TIA, 3.4 and 3.5, the models of design.md's budget), in C and in
-bounded memory."""
+"""Exhaustive search over all subsets of up to 30 terms (TIA, 3.4 and 3.5), in C and in bounded memory."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from analyzer.models.search.space import TermSpace, none_can_be_fitted
 MOST_TERMS = 30
 KEPT = 10_000
 _NEGLIGIBLE = 1e-6
-"""Share of the weights that is not looked for."""
+"""Share of the sum of all weights that may be neglected."""
 _BINS = 4096
 _DEPENDENT = 1e-12
 
@@ -29,13 +28,18 @@ def search_all(
     most_error: float | None = None,
     positive: np.ndarray | None = None,
 ) -> ModelSelection:
-    """Search the best `keep` of all 2^N - 1 models by the criterion.
+    """Find the best of all 2^N - 1 models of N terms by a criterion.
 
-    most_error: models whose relative error is larger are excluded (TIA, L1516). positive: (terms) bool, coefficients
-    that must not be negative: models whose least squares need a negative one are excluded, since another model is their
-    non-negative fit.
+    Args:
+        space: The candidate terms on the data, at most 30.
+        criterion: Criterion that scores models.
+        keep: Largest number of models to return.
+        most_error: Largest relative error; models with a larger one are excluded (TIA, L1516). None: no limit.
+        positive: Mask of terms whose coefficients must not be negative, shape (terms,). Models whose least squares need
+            a negative one are excluded, since another model is their non-negative fit. None: no condition.
 
-    Raises TracelibError for more than 30 terms, and where no model is left.
+    Raises:
+        TracelibError: There are more than 30 terms, or no model is left.
     """
     terms = len(space.terms)
     if terms > MOST_TERMS:
@@ -68,7 +72,7 @@ def search_all(
 def _problem(
     space: TermSpace, criterion: SelectionCriterion, most_error: float | None, positive: np.ndarray | None
 ) -> tuple[Any, list[np.ndarray]]:
-    """Return the problem in C's form, and the objects that must outlive it."""
+    """Return the problem as a C structure, and the arrays that must live as long as it."""
     terms = len(space.terms)
     sizes = np.arange(terms + 1)
     penalty = np.ascontiguousarray(criterion.penalty(sizes), float)
@@ -86,7 +90,10 @@ def _problem(
 
 
 def _weigh(problem: Any, terms: int, models: np.ndarray, scores: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Sum of the weights of all models beside the best one's, and importance: by all models, and by the 90 % set."""
+    """Return the sum of all weights relative to the best model's weight, and two importances of each term.
+
+    The first importance is over all models, the second over the 90 % set.
+    """
     best = float(scores[0])
     cut = 2 * (terms * np.log(2) - np.log(_NEGLIGIBLE))
     total, importance, weights, _ = _sums(problem, terms, best, cut)

@@ -1,4 +1,4 @@
-"""Genetic search over subsets of terms, where all are too many to try (search-and-balance.md, section 1)."""
+"""Genetic search over subsets of terms, if there are too many to try all (search-and-balance.md, section 1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analyzer.models.search.selection import ModelSelection, in_order, within
 from analyzer.models.search.space import TermSpace, none_can_be_fitted
 
 _PAIRS = 64
-"""Largest number of terms for which all pairs are tried."""
+"""Largest number of terms for which neighbours that differ in two terms are tried."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,16 @@ class GeneticOptions:
 
 @dataclass(frozen=True)
 class GeneticResult:
-    """Results of several runs: best model, score and generations of each, and how many models had their score computed.
+    """Results of several genetic searches over the same terms.
 
-    evolution: of each run, the score of its best model at the beginning and after each generation.
+    Attributes:
+        how: Settings of the searches.
+        selection: The best models that the searches met.
+        best: Best model of each run, as masks of terms.
+        scores: Score of each run's best model.
+        generations: Number of generations of each run.
+        evaluated: Number of models whose score was computed.
+        evolution: Score of each run's best model at the beginning and after each generation.
     """
 
     how: GeneticOptions
@@ -53,19 +60,19 @@ class GeneticResult:
 
     @property
     def share_of_runs(self) -> np.ndarray:
-        """(terms) in what part of the runs' best models each term is."""
+        """Share of the runs whose best model contains each term, shape (terms,)."""
         return self.best.mean(0)
 
 
 class ModelScores:
-    """Scores of models, each computed once."""
+    """Scores of models. Each model's score is computed once."""
 
     def __init__(self, space: TermSpace, criterion: SelectionCriterion) -> None:
         self.space, self.criterion = space, criterion
         self.known: dict[bytes, tuple[float, float]] = {}
 
     def of(self, models: np.ndarray) -> np.ndarray:
-        """Return the scores of (models, terms) bool; infinite if a model cannot be fitted."""
+        """Return the scores of models, given as masks of shape (models, terms). Infinite: a model cannot be fitted."""
         keys = [key.tobytes() for key in models]
         new = {key: place for place, key in enumerate(keys) if key not in self.known}
         if new:
@@ -82,7 +89,13 @@ class ModelScores:
 def search_genetically(
     space: TermSpace, criterion: SelectionCriterion, how: GeneticOptions, keep: int = 10_000
 ) -> GeneticResult:
-    """Search the best models among those that the runs meet. Weights and importance are over these models.
+    """Search the best models by several genetic searches. Weights and importance are over the models that were met.
+
+    Args:
+        space: The candidate terms on the data.
+        criterion: Criterion that scores models.
+        how: Settings of the searches.
+        keep: Largest number of models in the selection.
 
     Raises:
         TracelibError: No model can be fitted.
@@ -104,7 +117,7 @@ def search_genetically(
 
 
 def best_of(every: Sequence[GeneticResult]) -> GeneticResult:
-    """Return the search that found the best model; of equal ones the first."""
+    """Return the result with the best model. Of equally good ones, the first."""
     return min(every, key=lambda found: round(float(found.selection.scores[0]), 7))
 
 
@@ -135,7 +148,7 @@ def _run(scores: ModelScores, how: GeneticOptions, random: np.random.Generator) 
 
 
 def _neighbours(model: np.ndarray) -> np.ndarray:
-    """Return the models that differ in one term, or two if terms are few; none is empty."""
+    """Return the models that differ in one term, or also in two if there are at most 64 terms. No model is empty."""
     flips = np.eye(len(model), dtype=bool)
     if len(model) > _PAIRS:
         return model ^ flips
@@ -145,7 +158,7 @@ def _neighbours(model: np.ndarray) -> np.ndarray:
 
 
 def _drawn(random: np.random.Generator, number: int, terms: int, largest: int) -> np.ndarray:
-    """Draw random individuals that can be fitted: none is empty, none has more terms than the rows allow."""
+    """Draw random individuals that can be fitted: none is empty or has more terms than the rows allow."""
     share = min(0.5, largest / (2 * terms))
     people = random.random((number, terms)) < share
     for individual in people:
@@ -155,8 +168,10 @@ def _drawn(random: np.random.Generator, number: int, terms: int, largest: int) -
 
 
 def _children(people: np.ndarray, fitness: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Draw children: parents win a tournament of two; a child has one's bits up to a point, the other's from there
-    on."""
+    """Draw children of parents that win a tournament of two.
+
+    A child has the bits of one parent up to a random point, and the other parent's bits after it.
+    """
     number, terms = people.shape
     rivals = random.integers(number, size=(2, 2, number))
     winners = np.where(fitness[rivals[0]] <= fitness[rivals[1]], rivals[0], rivals[1])

@@ -11,16 +11,23 @@ from analyzer.models.search.space import TermSpace
 from analyzer.models.terms.product import Product
 
 CONFIDENCE = 0.90
-"""The set of models, by weight, over which importance is summed beside the full sum (TIA, 3.5)."""
+"""Share of the weights in the set of best models over which `importance_90` is summed (TIA, 3.5)."""
 
 
 @dataclass(frozen=True)
 class ModelSelection:
-    """Models by score, the best first. weights: shares of the sum over all models of the space.
+    """The best models of a search. Models are sorted by score, best first.
 
-    importance, importance_90: (terms) sum of the weights of models with a term, over all models and over the 90 % set.
-    per_size: the best model of each size. tried: models that were looked at, or are known to be worse. dropped: terms
-    that were eliminated, in this order, and the relative errors of their coefficients.
+    Attributes:
+        models: Masks of terms, shape (models, terms).
+        scores: Score of each model by the criterion.
+        rss: Weighted sum of squares of each model's residuals.
+        weights: Akaike weight of each model, as a share of the sum over all models of the search.
+        importance: Sum of the weights of the models with each term, over all models, shape (terms,).
+        importance_90: The same over the 90 % set.
+        per_size: Best model of each size: mask, score, rss.
+        tried: Number of models that were examined, or are known to be worse.
+        dropped: Eliminated terms in order, with the relative errors of their coefficients.
     """
 
     space: TermSpace
@@ -37,25 +44,30 @@ class ModelSelection:
 
     @property
     def is_of_several(self) -> bool:
-        """Check whether weights compare several models."""
+        """True if there are several models, so that weights compare them."""
         return len(self.models) > 1
 
     @property
     def best(self) -> np.ndarray:
-        """(terms) bool"""
+        """Mask of the best model's terms, shape (terms,)."""
         return self.models[0]
 
     def terms_of(self, model: np.ndarray) -> list[Product]:
-        """Return the terms of a model, in the order of the space."""
+        """Return the terms of a model, given as a mask, in the order of the space."""
         return [term for term, there in zip(self.space.terms, model, strict=True) if there]
 
     def relative_error(self, rss: float, size: int) -> float:
-        """Return residual standard deviation of a model (TIA, F20)."""
+        """Return the residual standard deviation of a model (TIA, F20). Infinite: it has no degrees of freedom.
+
+        Args:
+            rss: Weighted sum of squares of the model's residuals.
+            size: Number of the model's terms.
+        """
         return float(np.sqrt(rss / (self.space.rows - size))) if self.space.rows > size else float("inf")
 
 
 def whole(space: TermSpace, criterion: SelectionCriterion) -> ModelSelection:
-    """Return the one model of all terms that can be told apart."""
+    """Return a selection with a single model: of all terms that can be told apart."""
     model = np.isin(np.arange(len(space.terms)), space.independent_places)
     rss = space.rss(model[None])
     score = criterion.score(int(model.sum()), rss)
@@ -65,11 +77,14 @@ def whole(space: TermSpace, criterion: SelectionCriterion) -> ModelSelection:
 
 
 def within(models: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the sums over the models, (terms), by weight, until these are more than 90 % of all: the 90 % set."""
+    """Return the importance of each term over the 90 % set, shape (terms,).
+
+    The set has the models of largest weight that together have more than 90 % of the weights.
+    """
     number = int(np.searchsorted(np.cumsum(weights), CONFIDENCE, side="right")) + 1
     return weights[:number] @ models[:number]
 
 
 def in_order(scores: np.ndarray, models: np.ndarray) -> np.ndarray:
-    """Return places by score; of equal scores the smaller model first. Scores are equal up to rounding."""
+    """Return the indices that sort models by score. Of equal scores (up to rounding), the smaller model is first."""
     return np.lexsort((models.sum(1), np.round(scores, 7)))

@@ -1,4 +1,4 @@
-"""Candidate terms on data: their columns, which of them say the same, and the triangle that all models share."""
+"""Candidate terms on data: values of the terms, terms that are equal on the data, and the matrix of all fits."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from analyzer.models.fitting.least_squares import most_telling
 from analyzer.models.terms.product import Product
 
 _SAME = 1e-12
-"""Columns of length 1 that are no further apart, or that others come so near to, differ by rounding."""
+"""Largest distance at which columns of length 1 count as equal, or as dependent on others."""
 
 
 @dataclass(frozen=True)
 class TermSpace:
-    """Terms that can be told apart on the data, the most telling first.
+    """Terms that differ on the data, the most informative first.
 
-    triangle: (terms + 1, terms + 1) R of the QR of the weighted columns, scaled to length 1, and y; length: of the
-    columns before. excluded: term -> why.
+    Attributes:
+        triangle: R of the QR decomposition of the weighted columns, scaled to length 1, and y; shape (terms + 1, terms
+            + 1).
+        length: Length of each column before scaling, shape (terms,).
+        rows: Number of rows of the data.
+        excluded: Why each excluded term is left out, by the term's text.
     """
 
     terms: tuple[Product, ...]
@@ -32,17 +36,17 @@ class TermSpace:
 
     @property
     def dependent(self) -> list[str]:
-        """Describe each term that terms before it together can replace."""
+        """Sentences about terms that are sums of earlier terms on these data."""
         return self._told_apart[1]
 
     @property
     def independent_places(self) -> list[int]:
-        """Places of the other terms."""
+        """Indices of the terms that are not sums of earlier terms."""
         return self._told_apart[0]
 
     @property
     def independent(self) -> list[Product]:
-        """The other terms."""
+        """Terms that are not sums of earlier terms."""
         return [self.terms[k] for k in self.independent_places]
 
     @cached_property
@@ -61,13 +65,17 @@ class TermSpace:
 
     @property
     def least_rss(self) -> float:
-        """Largest rest of y that rounding alone explains."""
+        """Largest sum of squares that rounding errors explain."""
         return float((self.triangle[:, -1] ** 2).sum()) * (1e-14**2) * self.rows
 
     def rss(self, models: np.ndarray) -> np.ndarray:
-        """Return the weighted sum of squares of each model by least squares, (models), at least `least_rss`.
+        """Return the weighted sum of squares of each model's residuals, at least `least_rss`, shape (models,).
 
-        Infinite if its terms depend on each other. models: (models, terms) bool.
+        Args:
+            models: Masks of terms, shape (models, terms).
+
+        Returns:
+            The sums. Infinite: the model's terms depend on each other.
         """
         found = np.empty(len(models))
         sizes = models.sum(1)
@@ -87,7 +95,17 @@ class TermSpace:
 def make_space(
     terms: Sequence[Product], values: Mapping[str, np.ndarray], observed: np.ndarray, weight: np.ndarray
 ) -> TermSpace:
-    """Make the space of these terms on the rows. Raises TracelibError if no term is left."""
+    """Make the space of terms on data.
+
+    Args:
+        terms: The candidate terms.
+        values: Values of each parameter by name, shape (rows,).
+        observed: Measured values, shape (rows,).
+        weight: Weight of each row, shape (rows,).
+
+    Raises:
+        TracelibError: No term has a value in all rows.
+    """
     root = np.sqrt(weight)
     excluded: dict[str, str] = {}
     kept: list[Product] = []
@@ -118,12 +136,12 @@ def make_space(
 
 
 def _same(column: np.ndarray, columns: np.ndarray, kept: list[Product]) -> str:
-    """Say why a column of length 1 is no further one; columns: (rows, kept)."""
+    """Return why a column of length 1 adds nothing to other columns (rows, kept). "": it does add something."""
     cosine = np.sign(column @ columns)
     near = np.linalg.norm(column[:, None] - cosine * columns, axis=0) < _SAME
     return f"is proportional to {kept[int(near.argmax())]} in these data" if near.any() else ""
 
 
 def none_can_be_fitted(space: TermSpace) -> TracelibError:
-    """Make the error for too few rows, or terms that depend on each other in every model."""
+    """Return the error that no model can be fitted: too few rows, or terms that depend on each other."""
     return TracelibError(f"no model can be fitted to {space.rows} rows", "measure more, or name fewer terms")

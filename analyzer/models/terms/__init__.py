@@ -1,1 +1,1 @@
-"""The language of candidate terms: `product` reads and writes one, `language` makes all of a description."""
+"""The language of candidate terms: `parsing` reads a term as a `Product`, `language` reads descriptions of many."""

@@ -1,7 +1,7 @@
-"""A formula with coefficients, such as `mm[0] + mm[1]*n*n/p`, that is to be fitted as it is.
+"""Formulas with named coefficients, such as `mm[0] + mm[1]*n*n/p`, whose coefficients are to be fitted.
 
-CALL's pragmas state it: `#pragma cll mm CLOCK=mm[0]+mm[1]*n*n/p` (Rodriguez 2011, section 2.1.1). It is a sum in which
-each coefficient occurs as a factor.
+CALL's pragmas contain such formulas: `#pragma cll mm CLOCK=mm[0]+mm[1]*n*n/p` (Rodriguez 2011, section 2.1.1). A
+formula is a sum in which each coefficient occurs as a factor.
 """
 
 from __future__ import annotations
@@ -25,26 +25,30 @@ _HINT = 'write it as "c[0] + c[1]*n*n/p"'
 
 @dataclass(frozen=True)
 class Formula:
-    """Coefficients by name, such as "mm[0]", each with what it is multiplied by."""
+    """A formula with coefficients.
+
+    Attributes:
+        terms: Product by which each coefficient is multiplied, by the coefficient's name, such as "mm[0]".
+    """
 
     text: str
     terms: Mapping[str, Product]
 
     @property
     def parameters(self) -> list[str]:
-        """The names in the terms, in order of the alphabet."""
+        """Names of the parameters in the terms, in alphabetical order."""
         return sorted(set().union(*(term.names() for term in self.terms.values())))
 
 
 def formula_of(text: str, renamed: Mapping[str, str] | None = None) -> Formula:
-    """Read a formula.
+    """Parse a formula.
 
     Args:
-        text: A sum; each part is a product with one coefficient NAME[number]. Each has the same NAME.
-        renamed: Names that are no identifiers (`grid.n`) and what they are called in terms.
+        text: A sum. Each summand is a product with one coefficient NAME[number]; all have the same NAME.
+        renamed: Identifiers by names of columns that are no identifiers (`grid.n`).
 
     Raises:
-        TracelibError: It is no such sum.
+        TracelibError: The text is no such sum.
     """
     plain = with_identifiers(text, renamed or {})
     experiments = {name for name, _ in _COEFFICIENT.findall(plain)}
@@ -80,7 +84,7 @@ def _plain(product: Product, coefficients: Mapping[str, str]) -> str:
 
 
 def _parts(node: ast.expr, coefficients: set[str], text: str) -> list[Product]:
-    """Return the products whose sum a tree is, as far as coefficients stand in sums."""
+    """Return the summands of a tree. Products with sums that contain coefficients are multiplied out."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
         sign = Product(-1.0 if isinstance(node.op, ast.USub) else 1.0)
         return [part.times(sign) for part in _parts(node.operand, coefficients, text)]
@@ -100,7 +104,11 @@ def _parts(node: ast.expr, coefficients: set[str], text: str) -> list[Product]:
 
 
 def stated_formulas(source: str | Path) -> dict[str, str]:
-    """Find the formulas that the pragmas of a C source state, by experiment. Raises TracelibError for no file."""
+    """Return the formulas in the pragmas of a C source, by experiment.
+
+    Raises:
+        TracelibError: The file cannot be read.
+    """
     try:
         text = Path(source).read_text(encoding="utf-8", errors="replace")
     except OSError as error:

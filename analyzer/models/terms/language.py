@@ -1,4 +1,4 @@
-"""Candidate terms from a description of groups (TIA, 1.6.2): products of one element of each, and starred groups."""
+"""Candidate terms from a description of groups: products of one element of each, and starred groups (TIA, 1.6.2)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ _MOST_TERMS = 4096
 
 
 def candidates(description: str, degree: int | None = None) -> list[Product]:
-    """Return the terms of a description such as "{n,n^2},{1/p},{n*p}*", without duplicates, the constant first.
+    """Return the candidate terms of a description such as "{n,n^2},{1/p},{n*p}*", without duplicates.
 
-    A group stands for its elements or 1; terms are all products of one of each group, as rows of the groups would be
-    nested: 1, n, n^2, 1/p, n/p, n^2/p. The elements of a starred group are terms as they are. degree: the most groups
-    of which a product has an element other than 1. Factors are left out: 2*n is the term n.
-    Raises TracelibError for what cannot be read, and for more than 4096 terms.
+    A group stands for its elements or 1. The terms are all products with one element of each group, in the order of
+    nested loops: 1, n, n^2, 1/p, n/p, n^2/p. Elements of a starred group are terms by themselves. Numeric factors are
+    removed: 2*n is the term n.
+
+    Args:
+        description: The groups.
+        degree: Largest number of groups of which a product has an element other than 1. None: no limit.
+
+    Raises:
+        TracelibError: The description cannot be read, or has more than 4096 terms.
     """
     groups = _groups(description)
     ordinary = [[Product(), *elements] for elements, star in groups if not star]
@@ -67,7 +73,7 @@ def _unread(text: str) -> TracelibError:
 
 
 def _split(text: str) -> list[str]:
-    """Split text at commas that are in no parentheses."""
+    """Split a text at commas outside of parentheses."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")

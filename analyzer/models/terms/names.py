@@ -1,6 +1,7 @@
-"""Names of columns that are no identifiers, such as the C variables `v[1]`, `p->n` and `grid.n`, in formulas.
+"""Identifiers for columns whose names are none, such as the C variables `v[1]`, `p->n` and `grid.n`.
 
-A formula is also C, Python and LaTeX. So such a column has an identifier there: `v_1`, `p_n`, `grid_n`.
+A formula is also written in C, Python and LaTeX. So such a column has an identifier in formulas: `v_1`, `p_n`,
+`grid_n`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ _QUOTED = r"'[^']*'|\"[^\"]*\""
 
 
 def identifiers(names: Iterable[object]) -> dict[str, str]:
-    """Find an identifier for each of the names that is none; no two of all names are the same then."""
+    """Return an identifier for each name that is none. All identifiers and other names are different."""
     every = [str(name) for name in names]
     taken, found = {name for name in every if _is_identifier(name)}, {}
     for name in every:
@@ -29,7 +30,12 @@ def identifiers(names: Iterable[object]) -> dict[str, str]:
 
 
 def with_identifiers(text: str, renamed: Mapping[str, str]) -> str:
-    """Put identifiers in place of names (old name -> identifier) in a text. What is in quotes stays as it is."""
+    """Replace names by their identifiers in a text. Text in quotes stays as it is.
+
+    Args:
+        text: The text.
+        renamed: Identifiers by name.
+    """
     if not renamed:
         return text
     names = sorted(renamed, key=len, reverse=True)
@@ -38,9 +44,9 @@ def with_identifiers(text: str, renamed: Mapping[str, str]) -> str:
 
 
 def _standing_alone(name: str) -> str:
-    """Return a pattern for a name that is not a part of a longer one.
+    """Return a pattern that matches a name which is not part of a longer name.
 
-    A name such as `*p` begins where no product goes on.
+    A name such as `*p` does not match where it continues a product.
     """
     before = r"(?<![\w.)\]*])" if name.startswith("*") else r"(?<![\w.])(?<!->)" if re.match(r"\w", name) else ""
     after = r"(?![\w\[.]|->)" if re.search(r"[\w\]]$", name) else ""

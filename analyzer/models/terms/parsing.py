@@ -1,4 +1,4 @@
-"""Terms as they are typed, read into products."""
+"""Parsing of terms as users type them into products."""
 
 from __future__ import annotations
 
@@ -19,16 +19,21 @@ _ONE = Product()
 
 
 def parse(text: str) -> Product:
-    """Parse the product in a text such as "n^2/p", "sqrt(n)*log2(p)", "ceil(p/n)".
+    """Parse a term such as "n^2/p", "sqrt(n)*log2(p)" or "ceil(p/n)" into a product.
 
-    Raises TracelibError where it is no product of powers and of the functions log2, log (natural), ln, log10, sqrt,
-    cbrt, pow, ceil, floor, min and max.
+    Raises:
+        TracelibError: The text is no product of powers and of the functions log2, log (natural), ln, log10, sqrt, cbrt,
+            pow, ceil, floor, min and max.
     """
     return parse_node(tree_of(text), text)
 
 
 def tree_of(text: str) -> ast.expr:
-    """Parse the syntax tree of a term. Raises TracelibError for a text that cannot be read."""
+    """Parse a term into Python's syntax tree. "^" means a power.
+
+    Raises:
+        TracelibError: The text cannot be parsed.
+    """
     cleaned = text.translate(_WRITTEN).replace("^", "**").strip()
     if not cleaned or len(cleaned) > _LONGEST:
         raise _wrong(text, "is empty" if not cleaned else "is too long")
@@ -39,7 +44,15 @@ def tree_of(text: str) -> ast.expr:
 
 
 def parse_node(node: ast.expr, text: str) -> Product:
-    """Return the product of a tree. text: the term that it was read from. Raises TracelibError as `parse`."""
+    """Convert a syntax tree to a product.
+
+    Args:
+        node: The tree.
+        text: The term that contains the tree, for errors.
+
+    Raises:
+        TracelibError: As `parse`.
+    """
     try:
         product = _product(node)
     except (ValueError, RecursionError, MemoryError, OverflowError, ZeroDivisionError) as error:
@@ -91,7 +104,7 @@ def _power(base: Product, exponent: Product) -> Product:
 
 
 def add(left: Product, right: Product) -> Product:
-    """Add two products: the sum is one product if they are alike, else one with a `ProductSum` in it."""
+    """Return the sum of two products as one product. Products that differ in more than a factor form a `ProductSum`."""
     parts: dict[tuple, float] = {}
     for product in (left, right):
         inside = product.powers
@@ -122,7 +135,7 @@ def _call(function: str, arguments: list[Product]) -> Product:
 
 
 def _logarithm(inside: Product, factor: float) -> Product:
-    """Write log2(x^a) as a log2(x)."""
+    """Return factor * log2(inside). log2(x^a) becomes a log2(x)."""
     if inside.constant:
         return Product(factor * math.log2(inside.factor))
     if inside.factor == 1 and len(inside.powers) == 1:

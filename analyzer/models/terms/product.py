@@ -1,6 +1,6 @@
-"""A term: a product of powers of parameters and of functions of them, in one form for all ways to write it.
+"""Terms: products of powers of parameters and of functions, in one normal form for all ways to write a term.
 
-`n*n/p`, `n^2/p` and `(n/p)*n` are the same `Product`, so that no candidate is there twice (TIA, 1.6.2, the defect of
+`n*n/p`, `n^2/p` and `(n/p)*n` are the same `Product`, so that no candidate occurs twice (TIA, 1.6.2, the defect of
 duplicate terms).
 """
 
@@ -20,19 +20,19 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": np.minimum,
     "max": np.maximum,
 }
-"""Functions of an atom; other logarithms and roots are products of these and of powers."""
+"""Functions in terms by name. Other logarithms and roots are expressed by these and by powers."""
 
 
 @dataclass(frozen=True)
 class ParameterName:
-    """A parameter."""
+    """Atom that is a parameter, by its name."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """A function of products."""
+    """Atom that is a function of products, such as log2(n/p)."""
 
     function: str
     arguments: tuple[Product, ...]
@@ -40,7 +40,7 @@ class FunctionCall:
 
 @dataclass(frozen=True)
 class ProductSum:
-    """A sum of products, in order of their text."""
+    """Atom that is a sum of products, in the order of their texts."""
 
     parts: tuple[Product, ...]
 
@@ -50,23 +50,27 @@ Atom = ParameterName | FunctionCall | ProductSum
 
 @dataclass(frozen=True)
 class Product:
-    """factor * atom ^ power * ...; powers are not 0, atoms are in order of their text."""
+    """A product factor * atom ^ power * ... in normal form.
+
+    Attributes:
+        powers: Atoms with their powers, which are not 0. Atoms are in the order of their texts.
+    """
 
     factor: float = 1.0
     powers: tuple[tuple[Atom, Fraction], ...] = ()
 
     @property
     def constant(self) -> bool:
-        """Check whether the product has no parameter."""
+        """True if the product has no parameter."""
         return not self.powers
 
     @property
     def term(self) -> Product:
-        """Return the product with factor 1: the term for which a coefficient is fitted."""
+        """The product with factor 1, for which a coefficient is fitted."""
         return Product(1.0, self.powers)
 
     def times(self, other: Product, power: Fraction | int = 1) -> Product:
-        """Return self * other ^ power."""
+        """Return the product self * other ^ power."""
         powers = dict(self.powers)
         for atom, exponent in other.powers:
             powers[atom] = powers.get(atom, Fraction(0)) + exponent * power
@@ -74,7 +78,7 @@ class Product:
         return Product(self.factor * float(other.factor) ** float(power), tuple(rest))
 
     def value(self, values: Mapping[str, Any]) -> Any:
-        """Evaluate at values of the parameters, numbers or arrays. Not finite where a part is not defined."""
+        """Evaluate the product at values of the parameters, numbers or arrays. Not finite where undefined."""
         found: Any = self.factor
         with np.errstate(all="ignore"):
             for atom, power in self.powers:
@@ -83,7 +87,7 @@ class Product:
         return found
 
     def names(self) -> set[str]:
-        """Return the parameters in the product."""
+        """Return the names of the parameters in the product."""
         return set().union(*(atom_names(atom) for atom, _ in self.powers)) if self.powers else set()
 
     def __str__(self) -> str:
@@ -91,12 +95,12 @@ class Product:
 
 
 def by_text(terms: Iterable[Product]) -> tuple[Product, ...]:
-    """Sort terms in the order in which a formula has them: the constant first."""
+    """Sort terms as a formula has them: the constant first, then by text."""
     return tuple(sorted(terms, key=lambda term: (not term.constant, str(term))))
 
 
 def atom_value(atom: Atom, values: Mapping[str, Any]) -> Any:
-    """Evaluate the atom at values of the parameters."""
+    """Evaluate an atom at values of the parameters, numbers or arrays."""
     if isinstance(atom, ParameterName):
         return values[atom.name]
     if isinstance(atom, ProductSum):
@@ -105,7 +109,7 @@ def atom_value(atom: Atom, values: Mapping[str, Any]) -> Any:
 
 
 def atom_names(atom: Atom) -> set[str]:
-    """Return the names of the parameters in it."""
+    """Return the names of the parameters in an atom."""
     if isinstance(atom, ParameterName):
         return {atom.name}
     inside = atom.parts if isinstance(atom, ProductSum) else atom.arguments
@@ -113,7 +117,7 @@ def atom_names(atom: Atom) -> set[str]:
 
 
 def plain_atom(atom: Atom) -> str:
-    """Write an atom as people read it."""
+    """Return an atom as text for readers."""
     if isinstance(atom, ParameterName):
         return atom.name
     if isinstance(atom, ProductSum):
@@ -122,7 +126,7 @@ def plain_atom(atom: Atom) -> str:
 
 
 def plain(product: Product) -> str:
-    """Write a product as the language of terms has it: "n^2*log2(p)/p"."""
+    """Return a product as text in the language of terms: "n^2*log2(p)/p"."""
     above = [_powered(a, e) for a, e in product.powers if e > 0]
     below = [_powered(a, -e) for a, e in product.powers if e < 0]
     divisor = f"{1 / product.factor:.12g}" if product.factor else ""

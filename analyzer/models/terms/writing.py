@@ -1,4 +1,4 @@
-"""Products as C, Python and LaTeX."""
+"""Products as expressions in C, Python and LaTeX."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _LATEX_BRACKETS = {"ceil": (r"\lceil ", r" \rceil"), "floor": (r"\lfloor ", r" \
 
 
 def in_c(product: Product) -> str:
-    """Write an expression of C of type double, with names of parameters as they are; it needs math.h."""
+    """Return a product as a C expression of type double. It needs math.h, and variables with the parameters' names."""
     return _code(product, c=True)
 
 
 def in_python(product: Product) -> str:
-    """Write an expression of Python; it needs math."""
+    """Return a product as a Python expression. It needs the module math, and variables with the parameters' names."""
     return _code(product, c=False)
 
 
@@ -53,7 +53,7 @@ def _code_atom(atom: Atom, c: bool) -> str:
 
 
 def in_latex(product: Product) -> str:
-    """Write a formula, without dollar signs."""
+    """Return a product as a LaTeX formula, without dollar signs."""
     above = [_latex_power(a, e) for a, e in product.powers if e > 0]
     below = [_latex_power(a, -e) for a, e in product.powers if e < 0]
     if product.factor != 1 or not above:
@@ -63,7 +63,7 @@ def in_latex(product: Product) -> str:
 
 
 def number_in_latex(value: float) -> str:
-    """Write four digits."""
+    """Return a number in LaTeX with four digits."""
     text = f"{value:.4g}"
     if "e" not in text:
         return text
