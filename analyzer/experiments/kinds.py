@@ -189,6 +189,7 @@ def row_of_kind(
 
 
 def kinds_frame(trace: Trace, rows: list[dict]) -> pandas.DataFrame:
+    """Build a table from rows of `row_of_kind`, with columns of the run and its scale, ordered by kind and name."""
     import pandas
 
     frame = pandas.DataFrame(rows, columns=[KIND, NAME, *MEASURED])

@@ -55,6 +55,7 @@ class FastestMessages:
         return sorted(self._row)
 
     def count(self, kind: int) -> int:
+        """Return the number of messages of a kind."""
         return int(self._count[self._row[kind]])
 
     def times_ns(self, kind: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The machine that a run is replayed on.
+"""The machine on which runs are replayed: nodes, networks, file system, scheduling, and models of collectives.
 
 Source: "Dimemas specification", sections 1.4, 1.7 to 1.10, 1.14 and 1.15.
 """
@@ -186,7 +186,10 @@ def simple_collectives(model: PhaseModel) -> dict[str, CollectiveModel]:
 
 
 def constant_both_ways() -> dict[str, CollectiveModel]:
-    """Return Dimemas 5.5.0's default for all collectives: L + sent/BW + L + received/BW."""
+    """Return Dimemas 5.5.0's default model for all collectives: L + sent / BW + L + received / BW.
+
+    L is the latency, BW the bandwidth, sent and received are bytes.
+    """
     return dict.fromkeys(COLLECTIVE_NAMES, CollectiveModel(in_size=PhaseSize.PHASE, out_size=PhaseSize.PHASE))
 
 
@@ -215,7 +218,7 @@ MOST = 2**31 - 1
 MOST_NODES = 1 << 20
 """Largest number of nodes that a machine file may describe."""
 SPIN = -1
-"""Value of `busy_wait_ns`: the wait never gives its CPU away."""
+"""Value of `busy_wait_ns`: waits in MPI never give their CPU up. They take turns, as libraries do that poll."""
 AS_CALLS = -1
 """Value of `eager_limit`: only the calls tell which sends wait for the receiver, not the times of the run."""
 

@@ -26,6 +26,7 @@ class AveragedModel:
     least: float  # least of the fitted values
 
     def value(self, p: float) -> float:
+        """Return the value that all models together predict at `p` ranks."""
         return self.model.predict(**{PARAMETER: p})
 
     def drawn(self, p: float, number: int, rng: np.random.Generator) -> np.ndarray | None:
@@ -44,6 +45,7 @@ class AveragedModel:
         return np.maximum(found, LEAST * self.least)
 
     def text(self) -> str:
+        """Return the selected model's formula."""
         return str(self.model)
 
 

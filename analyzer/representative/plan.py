@@ -206,6 +206,8 @@ class CounterEstimate:
 
 @dataclass(frozen=True)
 class CounterEstimates:
+    """Estimates of all counters of a run in which sets of counters took turns, and their cost."""
+
     counters: tuple[CounterEstimate, ...]
     length_ns: int
     needed_ns: int  # time from the end of MPI_Init until all sets had their turn
@@ -214,6 +216,7 @@ class CounterEstimates:
 
     @property
     def cost_ratio(self) -> float:
+        """Time of one whole run for each set / time until all sets had their turn."""
         return self.runs * self.length_ns / self.needed_ns
 
 

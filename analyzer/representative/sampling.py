@@ -1,6 +1,7 @@
-"""Prediction of a metric from few intervals of a run: by k-means clusters (MSP), by one interval, by consecutive ones.
+"""Prediction of a metric of a whole run from a few of its intervals, by three methods: MSP, SSP and LSP.
 
-MSP takes one interval of each cluster, SSP the most typical interval, LSP the most typical row of intervals.
+MSP takes one interval of each k-means cluster, SSP the most typical interval, LSP the most typical consecutive
+intervals.
 
 Source: M. Casas, "Spectral analysis of executions" (2009), sections 5.4.1 and 5.4.2, equation 5.1.
 """

@@ -41,6 +41,7 @@ class RepresentativeSteps:
 
     @property
     def part(self) -> slice:
+        """Slice of the steps, [start, start + length)."""
         return slice(self.start, self.start + self.length)
 
 

@@ -61,7 +61,7 @@ def seconds(key: str, value: Any) -> float:
         value: The value as the file has it.
 
     Raises:
-        TracelibError: The value is not such a text.
+        TracelibError: The value is not a text of this form.
     """
     found = re.fullmatch(r"\s*([\d.]+)\s*([a-z]+)\s*", value) if isinstance(value, str) else None
     try:
@@ -82,7 +82,7 @@ def size_bytes(key: str, value: Any) -> float:
         value: The value as the file has it.
 
     Raises:
-        TracelibError: The value is not such a text.
+        TracelibError: The value is not a text of this form.
     """
     found = re.fullmatch(r"\s*([\d.]+)\s*([bkmgt]?)(?:i?b)?\s*", value.lower()) if isinstance(value, str) else None
     try:

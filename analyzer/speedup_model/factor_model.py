@@ -55,6 +55,7 @@ class Speedup(InNotebook):
 
     @property
     def reference(self) -> SpeedupParameters:
+        """The run with the fewest threads, to which the others are compared."""
         return self.runs[0]
 
     def linear(self, run: SpeedupParameters) -> float:
@@ -102,7 +103,7 @@ class Speedup(InNotebook):
 
 
 def speedup(runs: Sequence[SpeedupParameters], kind: str | None = None) -> Speedup:
-    """Compare runs with the run that has the fewest threads. Among equal ones the first is the reference.
+    """Compare runs with the run that has the fewest threads. Of several, the first is the reference.
 
     Args:
         runs: Measured runs, at least two.

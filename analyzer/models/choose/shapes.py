@@ -62,7 +62,7 @@ class TermShape:
         return self.prior if self.power >= 0 else self.prior / _FALLING * (1 if self.power == -1 else _RARE)
 
     def value(self, x: np.ndarray) -> np.ndarray:
-        """Evaluate the shape at values of the parameter."""
+        """Evaluate the shape at values `x` of the parameter. Not finite where it is undefined."""
         with np.errstate(all="ignore"):
             powered = np.power(x, float(self.power))
             return powered * np.log2(x * self._per_unit) ** self.log_power if self.log_power else powered

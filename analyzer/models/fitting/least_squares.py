@@ -92,6 +92,7 @@ class LeastSquaresFit:
 
     @property
     def freedom(self) -> int:
+        """Degrees of freedom: number of rows - number of columns."""
         return self.rows - len(self.coefficients)
 
     @property
