@@ -58,7 +58,7 @@ Quantity = float | UniformNumber | GaussianNumber | ExponentialNumber
 Count = int | UniformNumber | GaussianNumber | ExponentialNumber
 """A whole number of the machine.
 
-A random number is drawn once, when the machine is made (`counts.with_counts`), and is at least 1.
+A random number is drawn once, when the machine is made (`drawn_numbers.with_counts`), and is at least 1.
 """
 
 
@@ -66,9 +66,12 @@ A random number is drawn once, when the machine is made (`counts.with_counts`), 
 class CostPiece:
     """Measured costs of messages of `from_bytes` or more bytes, up to the next piece.
 
-    Each cost in ns is a constant plus a slope times the message size in bytes: `cpu` (time of the processor), `wire`
-    `hold` (time
-    for which the message occupies its links).
+    Each cost in ns is a constant plus a slope times the message size in bytes.
+
+    Attributes:
+        cpu: Time that the message occupies its sender's CPU.
+        wire: Time from then until the message arrives.
+        hold: Time that the message occupies its links.
     """
 
     from_bytes: int
@@ -317,7 +320,7 @@ class Machine:
     def place(self, ranks: int, nodes: int = 0, taken: int = 0, application: int = 0) -> list[int]:
         """Return the node of each rank.
 
-        Numbers of CPUs must be known, not random (see `counts.with_counts`).
+        Numbers of CPUs must be known, not random (see `drawn_numbers.with_counts`).
 
         Args:
             ranks: Number of ranks to place.

@@ -99,7 +99,7 @@ def set_quantity(target: Any, quantity: Quantity, number: int) -> None:
 
 
 def with_counts(machine: Machine, ranks: int) -> Machine:
-    """Return a copy of the machine in which all random whole numbers are drawn, and nodes are listed.
+    """Return a copy of the machine with nodes listed, and random numbers of CPUs, links, buses and servers drawn.
 
     Args:
         machine: The machine.

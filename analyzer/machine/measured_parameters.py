@@ -1,7 +1,7 @@
 """Latency, bandwidth and overhead of measured networks. A change keeps the shape of the costs by message size.
 
 A message of S bytes occupies its sender's CPU for cpu(S), arrives wire(S) later, and occupies its links for hold(S)
-(`machine.CostPiece`). Latency is wire(0), overhead is cpu(0). The bandwidth is 1 / slope of wire for the largest
+(`description.CostPiece`). Latency is wire(0), overhead is cpu(0). The bandwidth is 1 / slope of wire for the largest
 messages.
 """
 

@@ -138,7 +138,8 @@ class ShotFolder:
     def harvest(self, plan: ShotPlan, shot: int, host: str, seconds: float) -> ShotRecord:
         """Read the results of a shot that has ended.
 
-        If the shot is good and the job lists files to keep, all other files are removed.
+        If the shot is good and the job lists files to keep, other files are removed, except templates, files of outputs
+        and files of the study itself.
 
         Args:
             plan: The study.

@@ -45,7 +45,7 @@ class ShotEnding:
 
     Attributes:
         began: The job had begun, so that the job itself may have caused a loss.
-        said: Why the shot did not end by itself, for the user; "" if it did.
+        said: Why the shot was lost, for the user; "" otherwise.
         seconds: Time in s from the start of the execution.
     """
 
