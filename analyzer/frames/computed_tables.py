@@ -18,7 +18,7 @@ from analyzer.waits.wait_states import WaitSearch, find_wait_states
 
 
 def iterations(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """Yield iterations of the main loop that begin in [begin, end) ns, by rank and number."""
+    """Yield one block of the iterations of the main loop that begin in [begin, end) ns, ordered by rank and number."""
     found = where.iterations
     edges = found.edges[found.known] if found else np.zeros((0, 1), np.int64)
     ranks = np.flatnonzero(found.known) if found else np.zeros(0, np.int64)
@@ -35,7 +35,10 @@ def iterations(where: Where, begin: int, end: int) -> Iterator[Block]:
 
 
 def waits(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """Wait states that begin in [begin, end) ns, by rank, thread and begin (docs/analyze-waits.md)."""
+    """Yield blocks of the wait states that begin in [begin, end) ns, ordered by rank, thread and begin.
+
+    The kinds of wait states are described in docs/analyze-waits.md.
+    """
     trace = where.trace
     search = WaitSearch(trace, Team())
     found = find_wait_states(search)
@@ -73,7 +76,10 @@ def _waits_of(where: Where, rank: int, thread: np.ndarray, rows: np.ndarray, lan
 
 
 def places(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """Yield the costs of calls in the whole run by rank, place and procedure; no rows if places are not known."""
+    """Yield one block with the cost of calls, summed over the whole run by rank, place and procedure.
+
+    `begin` and `end` are ignored. If the places of calls are unknown, the block has no rows.
+    """
     del begin, end  # sums of the whole run
     of_path = where.places.place if where.places else np.zeros(1, np.int64)
     rows = add_up(where.trace, Team(), CallerSums(where.trace)).grouped(of_path)

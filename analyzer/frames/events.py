@@ -16,11 +16,11 @@ from analyzer.pairing.call_paths import calls_with_paths
 from analyzer.trace import CALL, MESSAGE, UNKNOWN, Counters, Regions, Trace
 
 _RECORDS = 1 << 18
-"""Calls or messages of a rank that are looked at together, about."""
+"""Approximate number of calls or messages of a rank that are processed at a time."""
 
 
 def calls(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """Yield calls that are entered in [begin, end) ns, by rank and entry."""
+    """Yield blocks of the calls that are entered in [begin, end) ns, ordered by rank and entry."""
     trace, counters = where.trace, where.trace.extra(Counters)
     nothing = np.zeros((0, len(counters.known)), np.int64)
     yield _calls_of(where, 0, np.zeros(0, CALL), np.zeros(0, np.int64), nothing, nothing)
@@ -37,9 +37,15 @@ def calls(where: Where, begin: int, end: int) -> Iterator[Block]:
 def _calls_of(
     where: Where, rank: int, rows: np.ndarray, paths: np.ndarray, inside: np.ndarray, before: np.ndarray
 ) -> Block:
-    """Return a block of rows of the table of calls.
+    """Build a block of the table of calls from call records of one rank.
 
-    `inside`, `before`: counts of each counter in each call and before it (calls, counters).
+    Args:
+        where: Regions, iterations and places of the trace.
+        rank: The rank that made the calls.
+        rows: Records of the calls (CALL).
+        paths: Call path of each call.
+        inside: Counts of each counter during each call, int64 of shape (calls, counters).
+        before: Counts of each counter in the burst before each call, int64 of shape (calls, counters).
     """
     return {
         "rank": np.full(len(rows), rank, np.int32),
@@ -63,12 +69,12 @@ def _calls_of(
 
 
 def _comm(trace: Trace, comm: np.ndarray) -> Coded:
-    """Return the names of communicators; the first is for none."""
+    """Return the label of each communicator. Code 0 is the empty name, for calls without a communicator."""
     return Coded(np.maximum(comm, NONE) + 1, ["", *(one.label for one in trace.communicators)])
 
 
 def _counted(trace: Trace, values: np.ndarray, when: str) -> dict[str, Column]:
-    """Return the counts of each counter; NaN if it was not read."""
+    """Return one float column per counter, named NAME_inside or NAME_before. NaN: the counter was not read."""
     return {
         f"{counter.name}_{when}": np.where(column == UNKNOWN, np.nan, column)
         for counter, column in zip(trace.extra(Counters).known, values.T, strict=True)
@@ -76,7 +82,7 @@ def _counted(trace: Trace, values: np.ndarray, when: str) -> dict[str, Column]:
 
 
 def messages(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """Yield messages whose send is entered in [begin, end) ns, by source and send."""
+    """Yield blocks of the messages whose send is entered in [begin, end) ns, ordered by source rank and entry."""
     by_source = Spill(MESSAGE)
     bounds = where.trace.message_windows().clip(begin, end)
     for first, last in pairwise(np.unique([begin, *bounds.tolist(), end]).tolist()):
@@ -107,7 +113,7 @@ def _messages_of(where: Where, rank: int, rows: np.ndarray) -> Block:
 
 
 def regions(where: Where, begin: int, end: int) -> Iterator[Block]:
-    """Yield visits of regions that begin in [begin, end) ns, by rank, thread and begin."""
+    """Yield blocks of the visits of regions that begin in [begin, end) ns, ordered by rank, thread and begin."""
     said = where.trace.extra(Regions)
     for rank in where.ranks:
         visits = region_visits(where.trace, rank)

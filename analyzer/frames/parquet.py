@@ -13,13 +13,17 @@ from analyzer.errors import TracelibError
 from analyzer.frames.blocks import Block, Coded, distinct, joined_blocks, length
 
 _GROUP_ROWS = 1 << 18
-"""Rows of a group, about: a block of a rank may be far smaller."""
+"""Approximate number of rows of a Parquet row group. A block of one rank may have far fewer rows."""
 
 
 def write_parquet(blocks: Iterable[Block], path: str | os.PathLike[str]) -> int:
-    """Write blocks of one table; returns the number of rows. Memory is that of a row group.
+    """Write the blocks of one table to a Parquet file. Memory holds one row group at a time.
 
-    Raises TracelibError where pyarrow is not installed or the file cannot be written.
+    Returns:
+        The number of rows written.
+
+    Raises:
+        TracelibError: pyarrow is not installed, or the file cannot be written.
     """
     try:
         import pyarrow
@@ -39,7 +43,7 @@ def write_parquet(blocks: Iterable[Block], path: str | os.PathLike[str]) -> int:
 
 
 def _groups(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield blocks put together until they fill a row group; one at least."""
+    """Join consecutive blocks until they fill a row group, and yield each group. Yield at least one."""
     kept: list[Block] = []
     for block in blocks:
         kept.append(block)

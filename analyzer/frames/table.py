@@ -18,25 +18,30 @@ _SHOWN = 10
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of all ranks, which are read when they are asked for: each time anew, and never all at once unless one wants
-    them all."""
+    """One table of a run, with rows of all ranks.
+
+    Each access reads the rows from the run again. Only `to_pandas` holds all rows in memory at once.
+    """
 
     name: str
-    says: str  # what a row is, in a sentence
+    says: str  # a sentence that says what one row is
     blocks: Callable[[], Iterator[Block]]
-    """The rows in order, in pieces of some hundred thousand at most, as columns of numpy; at least one piece."""
+    """Function that reads the table anew and yields its rows in order.
+
+    Each piece has columns of numpy and at most some hundred thousand rows. There is at least one piece.
+    """
 
     def __iter__(self) -> Iterator[pandas.DataFrame]:
         """Yield the rows in order, some hundred thousand at a time."""
         return map(_frame, self.blocks())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return all rows in memory. Names (calls, regions, places, ...) are categories."""
+        """Return all rows as one data frame in memory. Names (calls, regions, places, ...) are categories."""
         return _frame(joined_blocks(list(self.blocks())))
 
     @checked
     def head(self, rows: Natural = _SHOWN) -> pandas.DataFrame:
-        """Return the first rows. No more of the run is read than they need."""
+        """Return the first `rows` rows as a data frame. Only as much of the run is read as these rows need."""
         found: list[Block] = []
         for block in self.blocks():
             found.append(block)
@@ -46,9 +51,13 @@ class Table:
 
     @checked
     def to_parquet(self, path: str | os.PathLike[str]) -> int:
-        """Write all rows as a Parquet file, row group by row group; returns how many. Needs pyarrow.
+        """Write all rows to a Parquet file, one row group at a time. Needs pyarrow.
 
-        Raises TracelibError where pyarrow is not there or the file cannot be written; then nothing is left behind.
+        Returns:
+            The number of rows written.
+
+        Raises:
+            TracelibError: pyarrow is not installed, or the file cannot be written. No file is left behind then.
         """
         from analyzer.frames.parquet import write_parquet
 
@@ -58,7 +67,7 @@ class Table:
         return f"{self.name}: {self.says}\n{self.head()}"
 
     def _repr_html_(self) -> str:
-        """Return the first rows as HTML, for a notebook."""
+        """Return the first rows as an HTML table, which a notebook displays."""
         head = self.head()
         return f"<p><b>{self.name}</b>: {self.says} The first {len(head)}:</p>\n{head.to_html(border=0)}"
 

@@ -25,21 +25,24 @@ TABLES: dict[str, tuple[str, Reader]] = {
     "waits": ("Every wait state, and who caused it.", computed_tables.waits),
     "places": ("What calls cost, by rank and place in the program; of the whole run.", computed_tables.places),
 }
-"""Sentence that says what a row is, and the reader of rows that begin in [begin, end) ns, by name of the table."""
+"""All tables by name: a sentence that says what one row is, and the function that reads the rows.
+
+The function takes a `Where` and a window [begin, end) in ns, and yields the rows that begin in this window.
+"""
 
 
 @runtime_checkable
 class OpenRun(Protocol):
-    """A run that has a trace below it."""
+    """Interface of an opened run, such as `analyzer.open` returns: it has a trace."""
 
     @property
     def trace(self) -> Trace:
-        """The trace."""
+        """The trace of the run."""
 
 
 @checks_arguments
 class Tables:
-    """Tables of a run, as attributes. Nothing is read before a table is asked for its rows."""
+    """All tables of a run, as attributes. Rows are read only when a table is asked for them."""
 
     calls: Table
     messages: Table
@@ -52,14 +55,15 @@ class Tables:
         self, trace: Trace | OpenRun, begin_s: Seconds = 0.0, end_s: Seconds | None = None, *,
         in_iterations: bool = True, iterations: Iterations | None = None,
     ) -> None:  # fmt: skip
-        """Describe the tables of a run.
+        """Describe the tables of a run; rows are not read yet.
 
         Args:
-            trace: A run: what `analyzer.open` gives, or the trace below it.
-            begin_s: Only rows that begin from here on, seconds of the trace.
-            end_s: Only rows that begin before this. None: until the end.
-            in_iterations: Whether rows have a column `iteration`; finding the main loop takes longer than all else.
-            iterations: Iterations of another loop than the main one.
+            trace: A run as `analyzer.open` returns it, or its trace.
+            begin_s: Only rows that begin at this time or later, in seconds since the start of the trace.
+            end_s: Only rows that begin before this time, in seconds. None: until the end of the run.
+            in_iterations: Whether rows have a column `iteration`. Finding the main loop takes longer than all other
+                work.
+            iterations: Iterations to use instead of the main loop's. None: find the main loop.
         """
         trace = trace.trace if isinstance(trace, OpenRun) else trace
         self.trace = trace
@@ -70,7 +74,7 @@ class Tables:
             setattr(self, name, Table(name, says, partial(reader, where, begin, end)))
 
     def __iter__(self) -> Iterator[Table]:
-        """Go through all tables."""
+        """Iterate over all tables."""
         return (getattr(self, name) for name in TABLES)
 
     def __repr__(self) -> str:
@@ -78,6 +82,6 @@ class Tables:
         return "\n".join([f"{self.trace.path}, {self.trace.size} ranks", *lines])
 
     def _repr_html_(self) -> str:
-        """List the tables, for a notebook."""
+        """Return the list of tables as HTML, which a notebook displays."""
         rows = "".join(f"<tr><td><b>{table.name}</b></td><td>{table.says}</td></tr>" for table in self)
         return f"<p>{escape(self.trace.path)}, {self.trace.size} ranks</p>\n<table>{rows}</table>"

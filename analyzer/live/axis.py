@@ -7,18 +7,20 @@ import numpy as np
 from analyzer.columns.rows import Rows
 
 _AT_ONCE = 1 << 16
-"""Searches that are made together: each takes a few arrays of as many numbers."""
+"""Number of searches that are made at once. It limits the memory: each search needs a few numbers."""
 
 
 class Axis:
-    """Intervals of threads (lanes), one lane's times after the other's: lane l at t ns is l * length + t.
+    """Intervals of all lanes (threads) on one axis, for fast sums over any window.
 
-    Of each interval only its begin and the time before it, that of all earlier intervals together, are kept, in a
-    temporary file. So the time that intervals take in [t0, t1) of a lane is exact whatever t0 and t1 are.
+    The lanes follow each other on the axis: time t (ns) of lane l is at place l * length + t. Each interval is stored
+    as its
+    begin and the sum of the weights of all earlier intervals, in temporary files. So the time that intervals take in
+    [t0, t1) of a lane is exact for any t0 and t1.
     """
 
     def __init__(self, length_ns: int) -> None:
-        """Make an empty axis. length_ns: more than any time."""
+        """Make an empty axis. `length_ns` must be larger than any time of a lane."""
         self.length_ns = length_ns
         self._begins, self._before = Rows(np.dtype(np.int64)), Rows(np.dtype(np.int64))
         self._total = 0
@@ -26,9 +28,12 @@ class Axis:
         self._before.append(np.array([0]))
 
     def append(self, lane: np.ndarray, begin: np.ndarray, weight: np.ndarray) -> None:
-        """Append intervals by lane, then by begin; all of them come after the ones before.
+        """Append intervals, sorted by lane and begin. They must come after all intervals that were appended before.
 
-        weight: ns, or another quantity that is to be summed up.
+        Args:
+            lane: Lane of each interval, of shape (intervals,).
+            begin: Begin of each interval in ns, of shape (intervals,).
+            weight: Quantity to sum up, of shape (intervals,): the length in ns, or another integer such as bytes.
         """
         if not len(lane):
             return
@@ -38,7 +43,7 @@ class Axis:
         self._total = int(sums[-1])
 
     def close(self) -> None:
-        """End the appending: from here on intervals are looked up."""
+        """End the appending. Lookups are allowed only after this call."""
         self._before.append(np.array([self._total]))
 
     def __len__(self) -> int:
@@ -46,16 +51,18 @@ class Axis:
 
     @property
     def begins(self) -> np.ndarray:
-        """Places on the axis of the begins, behind one that is none (int64)."""
+        """Begins of the intervals as places on the axis, int64 of shape (intervals + 1,). The first entry is a
+        sentinel, -1."""
         return self._begins.mapped()
 
     @property
     def before(self) -> np.ndarray:
-        """The sum of the weights before each of `begins`, and at last that of all (int64)."""
+        """Sum of the weights before each entry of `begins`, int64. One more entry at the end has the total."""
         return self._before.mapped()
 
     def index_at(self, places: np.ndarray) -> np.ndarray:
-        """Return the last of `begins` at each place of the axis or before it, as an index (int64)."""
+        """Return the index of the last entry of `begins` that is at or before each place (int64, the shape of
+        `places`)."""
         flat = places.ravel()
         parts = [
             np.searchsorted(self.begins, flat[first : first + _AT_ONCE], side="right") - 1
@@ -76,9 +83,16 @@ class Axis:
         return lanes[:, None] * self.length_ns + np.clip(times, 0, self.length_ns)[None, :]
 
     def times(self, lanes: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """Return the ns of intervals between neighbouring edges, int64 of shape (lanes, edges - 1).
+        """Return the time in ns that intervals take in each window between neighbouring edges.
 
-        If intervals lie in each other, which a lane should not have, their sum is right.
+        If intervals of a lane overlap, which should not happen, the sum over all windows is still right.
+
+        Args:
+            lanes: Numbers of lanes, of shape (lanes,).
+            edges: Increasing times in ns, of shape (edges,).
+
+        Returns:
+            int64 of shape (lanes, edges - 1).
         """
         places = self.places(lanes, edges)
         at = self.index_at(places - 1)
@@ -87,6 +101,10 @@ class Axis:
         return np.diff(before + np.minimum(places - self.begins[at], length), axis=1)
 
     def counts(self, lanes: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Count the intervals that begin between neighbouring edges, and sum up their weights; shapes as in `times`."""
+        """Count the intervals that begin in each window between neighbouring edges (ns), and sum up their weights.
+
+        Returns:
+            Number of intervals and sum of weights, int64 of shape (lanes, edges - 1) each.
+        """
         first = self.index_at(self.places(lanes, edges) - 1) + 1
         return np.diff(first, axis=1), np.diff(self.before[first], axis=1)

@@ -15,11 +15,14 @@ from analyzer.views.constant import ViewBursts
 
 _BURST = np.dtype([("begin", "<i8"), ("end", "<i8"), ("value", "<f8")])
 _TOGETHER = 16
-"""Values of which the extremes are kept as one, level by level."""
+"""Number of values that one entry of the next level of extremes summarizes."""
 
 
 class StretchValues(NamedTuple):
-    """Values of rows in stretches of time, float64 (rows, stretches) each. NaN: no value is known there."""
+    """Mean, least and largest value of rows in windows of time.
+
+    Each is float64 of shape (rows, windows). NaN: no value is known in that window.
+    """
 
     mean: np.ndarray
     least: np.ndarray
@@ -27,15 +30,15 @@ class StretchValues(NamedTuple):
 
 
 class BurstCourse:
-    """Values of the bursts of all rows, one row after the other, in temporary files: 32 bytes a burst."""
+    """Values over time of all rows of a view, in temporary files: 32 bytes per burst, one row after the other."""
 
     def __init__(self, every: Iterable[ViewBursts], rows: int, duration_ns: int) -> None:
-        """Store the bursts of all rows on one axis.
+        """Store the values of all rows of a view.
 
         Args:
-            every: All bursts of a view. The bursts of one row come in order of time.
+            every: All values of a view, as bursts. The bursts of one row come in order of time.
             rows: Number of rows of the view.
-            duration_ns: Length of the run.
+            duration_ns: Length of the run in ns.
         """
         self.rows, self.duration_ns = rows, duration_ns
         aside = Spill(_BURST)
@@ -53,13 +56,16 @@ class BurstCourse:
         self._extremes = [_levels(self._values, of) for of in (np.fmin, np.fmax)]
 
     def _append(self, values: np.ndarray, lengths: np.ndarray | int = 0) -> None:
-        """Append values, with the sum before each in its own row: sums of other rows would cost digits."""
+        """Append values and, for each, the sum of value times length before it. The sums begin anew in each row.
+
+        A sum over all rows would lose digits.
+        """
         areas = np.nan_to_num(values) * lengths
         self._values.append(values)
         self._sums.append(np.append(0.0, np.cumsum(areas))[: len(areas)])
 
     def _put(self, row: int, found: np.ndarray) -> None:
-        """Append the bursts of a row; where nothing is known between them the value is NaN, for no time."""
+        """Append the bursts of a row. A gap, where no value is known, becomes a NaN of length 0."""
         ends = np.append(0, found["end"])
         gaps = np.flatnonzero(np.append(found["begin"], self.duration_ns) > ends)
         begin = np.insert(found["begin"], gaps, ends[gaps])
@@ -72,9 +78,13 @@ class BurstCourse:
         return len(self._axis)
 
     def stretches(self, rows: np.ndarray, edges: np.ndarray) -> StretchValues:
-        """Return mean, least and largest value of some rows between neighbouring edges (ns).
+        """Return mean, least and largest value of rows in each window between neighbouring edges.
 
-        A mean is over the time in which a value is known.
+        A mean covers only the time in which a value is known.
+
+        Args:
+            rows: Numbers of rows, of shape (rows,).
+            edges: Increasing times in ns, of shape (edges,).
         """
         edges = np.clip(edges, 0, self.duration_ns)
         places = self._axis.places(rows, edges)
@@ -89,13 +99,15 @@ class BurstCourse:
         return StretchValues(*(np.where(empty | (known == 0), np.nan, of) for of in (mean, least, most)))
 
     def _area(self, at: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Return value times ns from the begin of the row on."""
+        """Return the integral of the value (value times ns) from the begin of the row to each place."""
         return self._sums.mapped()[at] + np.nan_to_num(self._values.mapped()[at]) * (places - self._axis.begins[at])
 
     def _extreme(self, which: int, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Return the least (0) or the largest (1) of values first to last.
+        """Return the least (which = 0) or the largest (which = 1) of the values first to last.
 
-        Values that do not fill a group of a level are read there, the rest by groups in the level above.
+        Values at the edges, which do not fill a group, are read on this level. The full groups between are read on the
+        level
+        above, where one entry summarizes a group.
         """
         of, levels = (np.fmin, np.fmax)[which], self._extremes[which]
         low, high = first.ravel(), last.ravel() + 1
@@ -115,7 +127,7 @@ class BurstCourse:
         return found.reshape(first.shape)
 
     def value_at(self, row: int, time: int) -> tuple[float, int, int]:
-        """Return the value of a row at a time (ns), and when its burst begins and ends."""
+        """Return the value of a row at a time (ns), and begin and end in ns of the burst that has this value."""
         begins = self._axis.begins
         at = int(self._axis.index_at(np.array([row * self._axis.length_ns + min(time, self.duration_ns - 1)]))[0])
         here = row * self._axis.length_ns
@@ -123,7 +135,10 @@ class BurstCourse:
         return float(self._values.mapped()[at]), int(begins[at]) - here, min(end, self.duration_ns)
 
     def pieces(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield row, begin, length (ns) and value of the bursts, some at a time, by row and begin."""
+        """Yield row, begin (ns), length (ns) and value of the bursts, ordered by row and begin.
+
+        Each of the four is an array of shape (bursts,) for a piece of at most PIECE bursts.
+        """
         begins, before, values = self._axis.begins, self._axis.before, self._values.mapped()
         for low, high in pairwise([*range(1, len(self) + 1, PIECE), len(self) + 1]):
             row = begins[low:high] // self._axis.length_ns
@@ -132,7 +147,8 @@ class BurstCourse:
 
 
 def _levels(values: Rows, of: np.ufunc) -> list[Rows]:
-    """Return the values, the extremes of groups of them, of groups of these, ..."""
+    """Build the levels of extremes. Level 0 is the values; each next level has the extreme of each _TOGETHER
+    entries."""
     found = [values]
     while len(found[-1]) > _TOGETHER:
         below = found[-1].mapped()
@@ -141,7 +157,10 @@ def _levels(values: Rows, of: np.ufunc) -> list[Rows]:
 
 
 def _reduced(of: np.ufunc, values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Reduce the values [low, high) of each pair. NaN: the range is empty. A range has at most the size of a group."""
+    """Reduce the values [low, high) of each range with `of`. NaN: the range is empty.
+
+    A range has fewer than 2 * _TOGETHER values.
+    """
     steps = np.arange(min(int((high - low).max(initial=0)), 2 * _TOGETHER))
     if not len(steps):
         return np.full(len(low), np.nan)

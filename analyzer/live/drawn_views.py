@@ -1,6 +1,7 @@
-"""Views of a run (analyzer.views) at any zoom: numbers by mean and extremes, names by shares of time.
+"""Views of a run (analyzer.views) at any zoom.
 
-The views that may be drawn are the user's, and the views of the library, by name.
+A view of numbers is drawn by mean and extremes, a view of names by shares of time. The user's views and the library's
+views may be drawn, each by its name.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from analyzer.views.view_file import ViewFile, find_view, library
 from analyzer.waits.threads import Lanes
 
 MOST_COLOURS = 14
-"""Values with names that have a colour each; the others have one together."""
+"""Number of named values that get a colour of their own. All other values share one colour, OTHERS."""
 OTHERS = "others"
 _STRETCHES = 400
 _CHOICES = 8
@@ -37,7 +38,11 @@ _ROWS = 64
 
 
 class DrawnTile(NamedTuple):
-    """Key of a tile: ranks whose rows are drawn, level, number of the stretch and of the block of rows (live.tiles)."""
+    """Key of a tile of a drawn view.
+
+    ranks: the ranks whose rows are drawn, as text such as "0-63,1000". level, stretch, block: zoom level, number of the
+    stretch of time and number of the block of rows, as in analyzer.live.tiles.
+    """
 
     ranks: str
     level: int
@@ -46,14 +51,22 @@ class DrawnTile(NamedTuple):
 
 
 class ChosenRows(NamedTuple):
-    """Rows of a view: as threads of the run, and by their numbers in the view."""
+    """Rows of a view that show some of the ranks.
+
+    rows: the threads of each row. numbers: the number of each row in the view, int64 of shape (rows,).
+    """
 
     rows: RowSet
     numbers: np.ndarray  # int64 (rows,)
 
 
 class DrawnMeasure(NamedTuple):
-    """A view in a stretch of time. float64 (rows,) each; NaN: no value is known there."""
+    """Values of a view in one window of time.
+
+    mean, least, most: float64 of shape (rows,); NaN: no value is known. seconds: time in seconds in which a row has
+    each
+    coloured value, float64 of shape (rows, colours); 0 colours for a view of numbers.
+    """
 
     mean: np.ndarray
     least: np.ndarray
@@ -64,7 +77,7 @@ class DrawnMeasure(NamedTuple):
 
 
 class DrawnViews:
-    """One view of one run, in temporary files."""
+    """One view of one run, ready to be drawn at any zoom. Its values are in temporary files."""
 
     def __init__(self, file: ViewFile, run: ViewRun, lanes: Lanes) -> None:
         """Compute the bursts of the view for the rows that are shown.
@@ -94,9 +107,10 @@ class DrawnViews:
         self.tile = TileCache(self._tile).get
 
     def _colours(self) -> tuple[str, ...]:
-        """Return names of the values that take most time, which get a colour, and each one's intervals.
+        """Choose the named values that take most time, store their intervals, and return their names.
 
-        0 is nothing.
+        The MOST_COLOURS longest get a colour each, the rest share OTHERS. The value 0 stands for nothing and gets no
+        colour.
         """
         values, times = self._times_of_values()
         order = np.argsort(-times, kind="stable")
@@ -125,7 +139,11 @@ class DrawnViews:
         return values, times
 
     def _chosen(self, ranks: str) -> ChosenRows:
-        """Choose the rows that contain some of these ranks ("0-63,1000"; "": all). Raises TracelibError."""
+        """Return the rows that contain at least one of the ranks `ranks` ("0-63,1000"; "": all ranks).
+
+        Raises:
+            TracelibError: `ranks` is not a list of ranks.
+        """
         wanted = np.zeros(self._trace.size, bool)
         wanted[present_ranks(self._trace, ranks)] = True
         of_row = np.repeat(np.arange(len(self._rows)), self._rows.threads)
@@ -144,7 +162,13 @@ class DrawnViews:
         return np.repeat(np.arange(self._trace.size), self._trace.threads)[self._rows.lanes]
 
     def _hits(self, wanted: str) -> MarkedIntervals:
-        """Find bursts whose value is wanted; lanes are numbers of rows. Raises TracelibError."""
+        """Find the bursts whose value matches `wanted`; the lanes of the result are numbers of rows of the view.
+
+        `wanted` is a regular expression for names, or ranges of numbers for a view of numbers.
+
+        Raises:
+            TracelibError: `wanted` is neither.
+        """
         matches = self._matching(wanted)
         found = MarkedIntervals(self.course.duration_ns)
         for row, begin, length, value in self.course.pieces():
@@ -164,11 +188,11 @@ class DrawnViews:
         return lambda values: np.isin(values, fits)
 
     def value_name(self, value: float) -> str:
-        """Return the name of a value; "": it is a number."""
+        """Return the name that a value stands for. "": the value is a plain number."""
         return self._names.get(int(value), "") if value.is_integer() else ""
 
     def measured(self, ranks: str, begin: int, end: int) -> DrawnMeasure:
-        """Measure the rows that have some of these ranks, in [begin, end) ns."""
+        """Measure the window [begin, end) ns for the rows that contain at least one of `ranks` ("": all ranks)."""
         numbers, edges = self.chosen(ranks).numbers, np.array([begin, end])
         found = self.course.stretches(numbers, edges)
         seconds = [axis.times(numbers, edges)[:, 0] / 1e9 for axis in self._axes] if self.is_named else []
@@ -176,10 +200,12 @@ class DrawnViews:
         return DrawnMeasure(found.mean[:, 0], found.least[:, 0], found.most[:, 0], table)
 
     def overview(self, ranks: str) -> np.ndarray:
-        """Summarize all rows together in equal stretches of the run.
+        """Summarize all rows that contain at least one of `ranks` in _STRETCHES equal stretches of the run.
 
         Returns:
-            The mean of numbers, (1, stretches), or the shares of the values with a colour, (colours, stretches).
+            For a view of numbers the mean over the rows, float64 of shape (1, stretches). For a view of names the share
+            of
+            time of each coloured value, float64 of shape (colours, stretches).
         """
         edges = np.linspace(0, self.course.duration_ns, _STRETCHES + 1).astype(np.int64)
         numbers = self.chosen(ranks).numbers
@@ -196,7 +222,10 @@ class DrawnViews:
 
     @cached_property
     def scale(self) -> tuple[float, float, float]:
-        """The least and the largest value, and the largest mean of a row in a stretch of the run; of numbers."""
+        """Range of a view of numbers: least value, largest value, and the largest mean of a row in a stretch.
+
+        The run is cut into _STRETCHES equal stretches. All are 0 if no value is known.
+        """
         least, most, peak = np.inf, -np.inf, -np.inf
         edges = np.linspace(0, self.course.duration_ns, _STRETCHES + 1).astype(np.int64)
         rows = np.flatnonzero(self._shown)
@@ -209,10 +238,11 @@ class DrawnViews:
         return (least, most, peak) if most >= least else (0.0, 0.0, 0.0)
 
     def _tile(self, tile: DrawnTile) -> bytes:
-        """Compute the cells of a tile, as bytes.
+        """Compute the cells of a tile and return them as bytes.
 
-        Numbers: mean, least and largest, float32 of shape (rows, BINS, 3), NaN where nothing is known. Names: shares of
-        time in steps of 1 / STEPS, uint8 of shape (rows, BINS, colours).
+        A view of numbers: mean, least and largest value, float32 of shape (rows, BINS, 3); NaN: no value is known. A
+        view of
+        names: shares of time in steps of 1 / STEPS, uint8 of shape (rows, BINS, colours).
         """
         numbers = self.chosen(tile.ranks).numbers[tile.block * BLOCK : (tile.block + 1) * BLOCK]
         edges = (np.arange(BINS + 1, dtype=np.int64) + tile.stretch * BINS) << tile.level
@@ -228,7 +258,7 @@ class DrawnViews:
 
 
 def _row_set(names: tuple[str, ...], of_lane: np.ndarray, lane: np.ndarray, lanes: Lanes) -> RowSet:
-    """Make rows of a view from threads of the run: thread `lane[k]` is in row `of_lane[k]`."""
+    """Build a set of rows from threads of the run: lane `lane[k]` belongs to row `of_lane[k]`."""
     order = np.argsort(of_lane, kind="stable")
     first = np.searchsorted(of_lane[order], np.arange(len(names) + 1)).astype(np.int64)
     every = lane[order]
@@ -238,26 +268,35 @@ def _row_set(names: tuple[str, ...], of_lane: np.ndarray, lane: np.ndarray, lane
 
 
 def listed_name(name: str) -> str:
-    """Return the name under which a view is listed: a library view's may be written with hyphens."""
+    """Return the name under which a view is listed. Names of library views may be given with hyphens for blanks."""
     spaced = name.lower().replace("-", " ")
     return spaced if spaced in library() else name
 
 
 class ViewChoice:
-    """Views by name. A page asks by name only, so that it cannot have any other file read."""
+    """The views that a page may draw, by name. A page can only name a view, so it cannot make the server read a
+    file."""
 
     def __init__(self, given: Mapping[str, ViewFile] | None = None) -> None:
-        """Take the given views, by name."""
+        """Offer the library's views and the given views. A given view hides the library view of the same name."""
         self._given = dict(given or {})
         self._library = library()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All, those that were given first."""
+        """Names of all views; the given views come first."""
         return (*self._given, *(name for name in self._library if name not in self._given))
 
     def find(self, name: str, level: str = "") -> ViewFile:
-        """Find a view on a level; "": its own. Raises TracelibError if there is none."""
+        """Find a view by name.
+
+        Args:
+            name: One of `names`.
+            level: The level of the rows, such as "rank". "": the view's own level.
+
+        Raises:
+            TracelibError: There is no such view, or its level cannot be chosen.
+        """
         if name not in self.names:
             raise TracelibError(f"there is no view {name!r} here", f"there are {', '.join(self.names)}", 2)
         found = self._given[name] if name in self._given else find_view(name)
@@ -268,5 +307,6 @@ class ViewChoice:
         return replace(found, view=replace(found.view, level=level))
 
     def levels(self, name: str) -> tuple[str, ...]:
-        """Return the levels that a view may be taken on; none: it is made of others."""
+        """Return the levels on which a view may be drawn. Empty: the view is composed of others, which fix the
+        level."""
         return tuple(level.value for level in Level) if isinstance(self.find(name).view, View) else ()

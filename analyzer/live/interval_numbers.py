@@ -1,4 +1,4 @@
-"""The numbers of a view: what its rows do, the messages and the calls in it."""
+"""The numbers beside a live view: what its rows do, its messages, and the calls that a search finds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from analyzer.live.session import RunReading
 
 @dataclass(frozen=True)
 class FoundNumbers:
-    """Calls that were searched for, in a view; int64 of shape (rows,)."""
+    """Sums over the calls that a search finds in the window, by row. int64 of shape (rows,) each.
+
+    count: number of calls. inside_ns: their time in MPI. size_bytes: their bytes.
+    """
 
     count: np.ndarray
     inside_ns: np.ndarray
@@ -25,38 +28,43 @@ class FoundNumbers:
 
 @dataclass(frozen=True)
 class IntervalNumbers:
-    """Numbers of the stretch and the rows that a view shows."""
+    """Sums of the rows of a viewport over its window of time.
+
+    ns: time of all threads of a row by ActivityKind, int64 of shape (activities, rows). messages, message_bytes: number
+    and
+    bytes of the messages that all ranks send in the window. found: None if the view searches for nothing.
+    """
 
     view: Viewport
     rows: RowSet
-    ns: np.ndarray  # int64 (doings, rows): of all threads of a row
-    messages: int  # that are sent in it, by all ranks
+    ns: np.ndarray  # int64 (activities, rows)
+    messages: int  # number of messages that all ranks send in the window
     message_bytes: int
     found: FoundNumbers | None  # None: nothing is searched for
 
     @property
     def whole_ns(self) -> np.ndarray:
-        """The time of all threads of each row, int64 (rows,)."""
+        """Time of all threads of each row in the window in ns, int64 of shape (rows,)."""
         return self.rows.threads * (self.view.end_ns - self.view.begin_ns)
 
 
 @dataclass(frozen=True)
 class DrawnNumbers:
-    """Numbers of one drawn view, in the stretch that is looked at."""
+    """Values of one drawn view in the window of the viewport."""
 
     name: str
     unit: str
     level: str
     rows: tuple[str, ...]
-    colours: tuple[str, ...] | None  # names of values that last any time; None: the values are numbers
+    colours: tuple[str, ...] | None  # names of the values that occur; None: a view of numbers
     measured: DrawnMeasure
 
 
 def drawn_numbers(reading: RunReading, view: Viewport, views: ViewChoice) -> list[DrawnNumbers]:
-    """Measure each view that is drawn, in the stretch of `view`.
+    """Measure each view that a viewport draws, in the window of the viewport.
 
     Raises:
-        TracelibError: The run does not have what a view looks at.
+        TracelibError: The run does not have the data that a view needs.
     """
     found = []
     for draw in view.draws:
@@ -70,9 +78,12 @@ def drawn_numbers(reading: RunReading, view: Viewport, views: ViewChoice) -> lis
 
 
 def numbers(run: LiveRun, view: Viewport, hits: SearchHits | None) -> IntervalNumbers:
-    """Add up states, messages and hits in the stretch of `view`.
+    """Sum up activities, messages and hits in the window of a viewport.
 
-    hits: calls that the view's search finds; None: the view searches for nothing.
+    Args:
+        run: The run.
+        view: The viewport: window and rows.
+        hits: The calls that the search of the viewport finds. None: the viewport searches for nothing.
     """
     rows = run.rows(view.by, view.ranks)
     edges = np.array([view.begin_ns, view.end_ns])

@@ -15,24 +15,24 @@ from analyzer.timeline import MOST_EDGES, TimelineSpan, flushes_of
 from analyzer.waits.region_paths import OUTSIDE, path_at
 
 _SLOTS = 1000
-"""Regions that are shorter than the stretch divided by this are not told apart."""
+"""Number of equal slots of the window in which regions are sampled. Regions shorter than a slot may be missed."""
 _RANKS = 16
-"""Ranks whose regions are kept."""
+"""Number of ranks whose regions stay in memory."""
 
 
 @dataclass(frozen=True)
 class IterationEdges:
-    """Edges of iterations in a stretch, on one rank."""
+    """Begins of iterations in a window, on one rank. `ns` has their times; only each `every`-th edge is listed."""
 
     rank: int
     first: int  # number of the iteration that begins at the first edge, from 0
     ns: tuple[int, ...]
-    every: int  # each so many-th edge is there
+    every: int  # only each edge whose number is a multiple of `every` is listed
     body: str
 
 
 class MarkFinder:
-    """Finder of the marks of one run."""
+    """Finder of the regions and flushes in a window of one run."""
 
     def __init__(self, run: LiveRun) -> None:
         self._run = run
@@ -40,9 +40,9 @@ class MarkFinder:
         self._flushes: tuple[RowSet | None, tuple[tuple[int, int], ...]] = (None, ())
 
     def regions(self, rank: int, begin: int, end: int) -> tuple[TimelineSpan, ...]:
-        """List the regions that the first thread of a rank is in, as "solve/exchange".
+        """List the regions that thread 0 of a rank is in, named as "solve/exchange".
 
-        They are sampled in the middle of equal slots of [begin, end) ns.
+        Regions are sampled in the middle of _SLOTS equal slots of [begin, end) ns.
         """
         with self._run.reading:
             changes = self._changes(rank)
@@ -57,7 +57,8 @@ class MarkFinder:
         )
 
     def flushes(self, rows: RowSet, begin: int, end: int) -> list[tuple[int, int]]:
-        """Return (row, begin) of the run's longest flushes that are in the stretch."""
+        """Return (row, begin in ns) of those flushes that begin in [begin, end) ns. Only the run's longest flushes
+        are known."""
         if self._flushes[0] is not rows:
             with self._run.reading:
                 self._flushes = rows, flushes_of(self._run.trace, rows.of_rank)
@@ -65,7 +66,10 @@ class MarkFinder:
 
 
 def edges_of(iterations: Iterations | None, rank: int, begin: int, end: int) -> IterationEdges | None:
-    """Return the iterations' edges of the rank, or of the first rank that has iterations. None: no rank has them."""
+    """Return the edges of iterations in [begin, end) ns, at most about MOST_EDGES of them.
+
+    The rank is `rank`, or the first rank with iterations if `rank` has none. None: no rank has iterations.
+    """
     if iterations is None or not iterations.known.any():
         return None
     whose = rank if iterations.known[rank] else int(iterations.known.argmax())

@@ -1,4 +1,4 @@
-"""Messages in order of time: how many there are in a stretch, and, if they are few, each of them."""
+"""Index of messages by time: their number in any window, and the messages themselves if they are few."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ ARROW = np.dtype([
     ("send", "<i8"), ("receive", "<i8"), ("size", "<i8"), ("tag", "<i8"), ("source", "<i4"), ("source_thread", "<i4"),
     ("destination", "<i4"), ("destination_thread", "<i4"), ("leaves", "<i8"), ("posted", "<i8"),
 ])  # fmt: skip
-"""One message, times in ns.
+"""Record of one message. All times are in ns.
 
-send: its send is called. receive: its data have been received. leaves: its data leave. posted: its receive is called.
-Paraver's logical line is from send to posted, its physical line from leaves to receive.
+send: the send is called. leaves: the data leave. receive: the data have been received. posted: the receive is called.
+Paraver's logical line goes from send to posted, its physical line from leaves to receive.
 """
 
 
 class MessageLines(StrEnum):
-    """From when to when the line of a message goes."""
+    """Which two moments the drawn line of a message connects."""
 
     WHOLE = "whole"  # from the call of the send until the data have been received
-    LOGICAL = "logical"  # from call to call
-    PHYSICAL = "physical"  # while the data are on their way
-    BOTH = "both"  # these two
+    LOGICAL = "logical"  # from the call of the send to the call of the receive
+    PHYSICAL = "physical"  # from the data leaving until they have been received
+    BOTH = "both"  # a logical and a physical line
 
 
 _ENDS = {
@@ -40,23 +40,28 @@ _ENDS = {
 }  # fmt: skip
 
 MOST = 1000
-"""Largest number of messages in sight that are drawn. If there are more, only their number is given."""
+"""Largest number of messages that are drawn. If a window has more, only their number is given."""
 _MOST_LOOKED_AT = 1 << 16
 _TOGETHER = 1 << 12
-"""Messages of which the earliest receive is kept as one number."""
+"""Number of messages for which one earliest receive is stored."""
 
 
 @dataclass(frozen=True)
 class VisibleMessages:
-    """Messages of a stretch of time."""
+    """The messages of a window of time.
 
-    count: int  # that are sent in it
+    count, size_bytes: number and bytes of the messages that are sent in the window. arrows: records (ARROW) of the
+    messages
+    whose lines cross the window; None if they are more than MOST.
+    """
+
+    count: int  # number of messages sent in the window
     size_bytes: int
-    arrows: np.ndarray | None  # ARROW of all that are on their way in it; None: they are too many
+    arrows: np.ndarray | None  # ARROW; None: too many to draw
 
 
 class MessageIndex:
-    """All messages of a run, in temporary files, by the time at which they are sent."""
+    """All messages of a run in temporary files, ordered by the time of their send."""
 
     def __init__(self, trace: Trace) -> None:
         self._rows = Rows(ARROW)
@@ -84,13 +89,13 @@ class MessageIndex:
         return len(self._rows)
 
     def until(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Count the messages that are sent before each time (ns), and their bytes."""
+        """Return the number of messages that are sent before each time (ns), and the sum of their bytes."""
         at = np.searchsorted(self._rows.mapped()["send"], times, side="left")
         return at, self._bytes.mapped()[at]
 
     @cached_property
     def _earliest(self) -> np.ndarray:
-        """The first time at which a receive of these _TOGETHER messages or of later ones is called, int64."""
+        """Earliest "posted" or "leaves" in ns of each block of _TOGETHER messages and all later blocks, int64."""
         rows, least = self._rows.mapped(), []
         for first in range(0, len(rows), _TOGETHER):
             some = rows[first : first + _TOGETHER]
@@ -100,10 +105,18 @@ class MessageIndex:
     def between(
         self, begin: int, end: int, ranks: np.ndarray, lines: MessageLines = MessageLines.WHOLE
     ) -> VisibleMessages:
-        """Find messages whose lines are in [begin, end) ns and that come from or go to one of `ranks` (bool by rank).
+        """Find the messages whose lines cross the window [begin, end) ns.
 
-        The number and the bytes are of those messages that are sent in the stretch. If there are too many to look at,
-        they are of the messages that all ranks send there.
+        Args:
+            begin: Begin of the window in ns.
+            end: End of the window in ns.
+            ranks: Mask by rank, bool of shape (ranks,). A message needs its source or its destination among them.
+            lines: Which two moments the line of a message connects.
+
+        Returns:
+            Messages with number and bytes of those that are sent in the window. If more than _MOST_LOOKED_AT messages
+            would
+            have to be examined, number and bytes are of all ranks and `arrows` is None.
         """
         count, size = self.until(np.array([begin, end]))
         low, high = int(np.searchsorted(self._latest.mapped(), begin, side="left")), int(count[1])

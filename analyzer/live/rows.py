@@ -1,4 +1,4 @@
-"""Threads that a row of the view stands for: one thread, the threads of a rank, or of ranks that behave alike."""
+"""Rows of the live view. A row stands for a thread, for a rank, or for a group of ranks that behave alike."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.waits.threads import Lanes
 
 
 class RowGrouping(StrEnum):
-    """Kind of the rows of a view."""
+    """The thing that a row of the live view stands for: a rank, a thread, or a group of ranks that behave alike."""
 
     RANKS = "ranks"
     THREADS = "threads"
@@ -24,13 +24,18 @@ class RowGrouping(StrEnum):
 
 @dataclass(frozen=True)
 class RowSet:
-    """Rows, from top to bottom."""
+    """The rows of a live view from top to bottom, and the lanes (threads) of each row.
+
+    names: label of each row. lanes: lanes of all rows, row after row. first: index in `lanes` where each row begins, of
+    shape (rows + 1,). rank: the rank that represents each row. of_rank: the first row that contains each rank; -1:
+    none.
+    """
 
     names: tuple[str, ...]
-    lanes: np.ndarray  # int64: of all rows, one row's after the other
-    first: np.ndarray  # int64 (rows + 1,): where each row's begin in `lanes`
-    rank: np.ndarray  # int64 (rows,): the rank that stands for each
-    of_rank: np.ndarray  # int64 (ranks,): the first row that each rank is in; -1: none
+    lanes: np.ndarray  # int64 (lanes of all rows,)
+    first: np.ndarray  # int64 (rows + 1,): index in `lanes`
+    rank: np.ndarray  # int64 (rows,): the rank that represents the row
+    of_rank: np.ndarray  # int64 (ranks,): the first row with this rank; -1: none
 
     def __len__(self) -> int:
         return len(self.names)
@@ -41,27 +46,35 @@ class RowSet:
         return np.diff(self.first)
 
     def part(self, low: int, high: int) -> RowSet:
-        """Return some of the rows, by their numbers."""
+        """Return rows low to high - 1 as a set of rows of its own."""
         low, high = min(low, len(self)), min(high, len(self))
         first = self.first[low : high + 1]
         lanes = self.lanes[first[0] : first[-1]]
         return RowSet(self.names[low:high], lanes, first - first[0], self.rank[low:high], self.of_rank)
 
     def summed(self, of_lanes: np.ndarray) -> np.ndarray:
-        """Sum up (lanes, ...) to (rows, ...)."""
+        """Sum up values of lanes, of shape (lanes, ...), to values of rows, of shape (rows, ...)."""
         if not len(self):
             return of_lanes[:0]
         return np.add.reduceat(of_lanes, self.first[:-1], axis=0)
 
 
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""ns that each rank computes, is in MPI, and waits there; int64 (ranks,) each."""
+"""Times in ns that each rank computes, is in MPI (waiting included), and waits; int64 of shape (ranks,) each."""
 
 
 def rows_of(trace: Trace, lanes: Lanes, by: RowGrouping, ranks: str, sums: Sums) -> RowSet:
-    """Make the rows of the ranks among `ranks` ("0-63,1000"; "": all) that could be read.
+    """Build the rows for some ranks of a trace. Ranks whose data could not be read are left out.
 
-    `sums`: sums by which groups are made. Raises TracelibError if there are no such ranks.
+    Args:
+        trace: The trace.
+        lanes: All lanes of the trace.
+        by: What a row stands for.
+        ranks: The ranks, such as "0-63,1000". "": all ranks.
+        sums: Times of each rank, by which ranks are grouped.
+
+    Raises:
+        TracelibError: `ranks` is not a list of ranks.
     """
     present = present_ranks(trace, ranks)
     if by == RowGrouping.GROUPS:
@@ -79,7 +92,7 @@ def rows_of(trace: Trace, lanes: Lanes, by: RowGrouping, ranks: str, sums: Sums)
 
 
 def present_ranks(trace: Trace, ranks: str) -> np.ndarray:
-    """Return the ranks among `ranks` ("0-63,1000"; "": all) that could be read.
+    """Return the ranks of the list `ranks` ("0-63,1000"; "": all ranks) whose data could be read.
 
     Raises:
         TracelibError: `ranks` is not a list of ranks.

@@ -1,6 +1,6 @@
-"""A run made ready for looking at any stretch of it: read once, then kept in temporary files.
+"""A run that is prepared for the live view: read once, then looked up in temporary files at any zoom.
 
-What every thread does when, as axes: computing, waiting, the rest of MPI, the tracer.
+The activities of each thread are stored as axes: computing, waiting, the rest of MPI, and the tracer.
 """
 
 from __future__ import annotations
@@ -34,11 +34,14 @@ _AT_ONCE = 1 << 18
 
 
 class ActivityIntervals(Sums[dict[ActivityKind, Axis]]):
-    """Sorts what ranks do by thread and time. IN_MPI of the result is all that is in MPI, waiting included."""
+    """Sum that sorts the activities of all ranks by thread and time.
+
+    In the result, IN_MPI is all time in MPI, waiting included.
+    """
 
     def __init__(self, trace: Trace, lanes: Lanes) -> None:
         self._trace, self._lanes = trace, lanes
-        self.calls = 0  # a folded row counts as many as it stands for
+        self.calls = 0  # number of calls; a folded row counts as the calls that it stands for
         self._aside = {doing: Spill(_INTERVAL) for doing in (ActivityKind.COMPUTING, _MPI, ActivityKind.TRACER)}
 
     def add(self, part: Part) -> None:
@@ -84,10 +87,10 @@ def _sorted(lane: np.ndarray, begin: np.ndarray) -> bool:
 
 
 def waiting(found: WaitStates, in_mpi: Axis) -> Axis:
-    """Cut waits to their calls: never more than the time in MPI of the call that they begin in.
+    """Build the axis of wait states, each cut to the time in MPI of the call in which it begins.
 
-    A folded row has its time in MPI at its beginning, while the wait of polls is the last part of it: such a wait is
-    shown where the row has its time in MPI.
+    A folded row has its time in MPI at its beginning, but the wait of its polls is at its end. Such a wait is moved to
+    where the row has its time in MPI.
     """
     axis, last = Axis(in_mpi.length_ns), in_mpi.begins
     bounds = [*range(0, len(found.rows), _AT_ONCE), len(found.rows)]
@@ -108,14 +111,22 @@ def waiting(found: WaitStates, in_mpi: Axis) -> Axis:
 Step = Callable[[str], AbstractContextManager]
 
 _ROW_SETS = 8
-"""Choices of rows that are kept."""
+"""Number of choices of rows that stay in memory."""
 
 
 class LiveRun:
-    """One run. What is taken from temporary files needs no lock; who reads the trace itself holds `reading`."""
+    """One run, prepared for the live view.
+
+    Data from temporary files needs no lock. A caller that reads the trace itself must hold the lock `reading`.
+    """
 
     def __init__(self, trace: Trace, step: Step = lambda label: nullcontext()) -> None:
-        """Read the run. Raises TracelibError for a trace that has no times."""
+        """Read the whole run once. `step` is called with the label of each step and returns a context, e.g. a progress
+        bar.
+
+        Raises:
+            TracelibError: The trace has no times of calls.
+        """
         if not trace.has_call_times:
             raise TracelibError(f"{trace.path} has operations only, no times", "look at the run that it was made of")
         self.trace, self.lanes, self.reading = trace, Lanes(trace), RLock()
@@ -132,15 +143,20 @@ class LiveRun:
         self.rows = lru_cache(_ROW_SETS)(self._rows)
 
     def times(self, lanes: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """ns of each ActivityKind between neighbouring edges (ns), int64 of shape (activities, lanes, edges - 1).
-        Sums over neighbours are the times between the outer edges."""
+        """Return the time in ns of each ActivityKind in each window between neighbouring edges (ns).
+
+        Times are exact: the sum over adjacent windows is the time of the whole. IN_MPI excludes waiting.
+
+        Returns:
+            int64 of shape (activities, lanes, edges - 1).
+        """
         found = np.stack([self._doing[doing].times(lanes, edges) for doing in ActivityKind])
         found[ActivityKind.IN_MPI] -= found[ActivityKind.WAITING]
         return found
 
     @cached_property
     def by_rank(self) -> np.ndarray:
-        """Times of each rank in the whole run, by what it does, in ns: int64 of shape (doings, ranks)."""
+        """Time of each rank in the whole run by ActivityKind in ns, int64 of shape (activities, ranks)."""
         edges = np.array([0, self.trace.duration_ns])
         of_lanes = self.times(np.arange(len(self.lanes)), edges)[:, :, 0]
         return np.stack([np.bincount(self.lanes.rank, row, self.trace.size) for row in of_lanes]).astype(np.int64)
@@ -150,6 +166,6 @@ class LiveRun:
         return rows_of(self.trace, self.lanes, by, ranks, (computing, waited + rest, waited))
 
     def close(self) -> None:
-        """Remove temporary files."""
+        """Close the trace, and with it its temporary files."""
         with self.reading:
             self.trace.close()

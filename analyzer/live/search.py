@@ -1,4 +1,4 @@
-"""Search for calls and values: where they are, how many there are, and the next one."""
+"""Search for calls and values: their places on the axis, their number in a window, and the next hit."""
 
 from __future__ import annotations
 
@@ -18,18 +18,25 @@ _HIT = np.dtype([("lane", "<i8"), ("enter", "<i8"), ("inside", "<i8"), ("bytes",
 
 
 class MarkedIntervals:
-    """Intervals by lane that are looked for, in temporary files: how many begin in any stretch, and the next one."""
+    """Hits of a search by lane, in temporary files. They can be counted in any window, and stepped through."""
 
     def __init__(self, duration_ns: int) -> None:
         self._times, self._bytes = Axis(duration_ns + 1), Axis(duration_ns + 1)
 
     def append(self, lane: np.ndarray, begin: np.ndarray, inside: np.ndarray, size: np.ndarray) -> None:
-        """Append rows by lane and begin (ns); inside: ns that count; size: bytes."""
+        """Append hits, sorted by lane and begin.
+
+        Args:
+            lane: Lane of each hit.
+            begin: Begin of each hit in ns.
+            inside: Time of each hit that is summed up, in ns.
+            size: Bytes of each hit.
+        """
         self._times.append(lane, begin, inside)
         self._bytes.append(lane, begin, size)
 
     def close(self) -> None:
-        """End the appending."""
+        """End the appending. Lookups are allowed only after this call."""
         self._times.close()
         self._bytes.close()
 
@@ -37,18 +44,28 @@ class MarkedIntervals:
         return len(self._times)
 
     def between(self, lanes: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """Return number, ns and bytes of the rows that begin between neighbouring edges: int64 (3, lanes, edges - 1).
+        """Sum up the hits that begin in each window between neighbouring edges (ns).
 
-        The last moment of the run belongs to the last stretch that ends there.
+        A hit at the last moment of the run belongs to the window that ends there.
+
+        Returns:
+            Number, time in ns and bytes of hits, int64 of shape (3, lanes, edges - 1).
         """
         edges = np.where(edges >= self._times.length_ns - 1, self._times.length_ns, edges)
         count, inside = self._times.counts(lanes, edges)
         return np.stack([count, inside, self._bytes.counts(lanes, edges)[1]])
 
     def next(self, rows: RowSet, time: int, row: int, *, forward: bool) -> tuple[int, int] | None:
-        """Return the next row in order of time and row, as (time, row).
+        """Find the next hit in order of time, then of row.
 
-        Forward it is the first one at (time, row) or later, backward the last one before that. None: there is none.
+        Args:
+            rows: Rows in which to search.
+            time: Time in ns from which to search.
+            row: Number of the row from which to search.
+            forward: True: the first hit at (time, row) or later. False: the last hit before (time, row).
+
+        Returns:
+            (time in ns, row) of the hit. None: there is no further hit.
         """
         axis, lanes = self._times, rows.lanes
         of_lane = np.repeat(np.arange(len(rows)), rows.threads)
@@ -65,17 +82,21 @@ class MarkedIntervals:
 
 
 class SearchHits(MarkedIntervals):
-    """The calls that were found: their time in MPI and their bytes."""
+    """Calls that a search finds, with their time in MPI and their bytes."""
 
     def __init__(self, run: LiveRun, wanted: CallSearch) -> None:
-        """Prepare a search. Raises TracelibError if it is for places and the run does not know them."""
+        """Search the whole run. The lock of the run is held for one part at a time, so that others can read meanwhile.
+
+        Raises:
+            TracelibError: The search is for places, which the run does not know.
+        """
         super().__init__(run.trace.duration_ns)
         self.wanted = wanted
         choose = _Choice(run, wanted)
         aside = Spill(_HIT)
         pieces = parts(run.trace, range(run.trace.size))
         while True:
-            with run.reading:  # not for longer than a part takes: others want to read, too
+            with run.reading:  # only while one part is read, so that other threads can read too
                 part = next(pieces, None)
                 if part is None:
                     break
@@ -93,7 +114,7 @@ class SearchHits(MarkedIntervals):
 
 
 class _Choice:
-    """Which calls of a part are wanted. What is quick to tell is asked first."""
+    """Conditions of a search for calls. Cheap conditions are tested first."""
 
     def __init__(self, run: LiveRun, wanted: CallSearch) -> None:
         self._run, self._wanted = run, wanted
@@ -104,7 +125,7 @@ class _Choice:
             self._paths = PlaceChoice.parse(wanted.place).paths(run.trace) if wanted.place else None
 
     def chosen_calls(self, part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the rank, the row of CALL and the bytes of each."""
+        """Return rank, record (CALL) and bytes of each call of a part that matches the search."""
         wanted, rank, rows = self._wanted, part.calls.rank, part.calls.rows
         chosen = self._calls[rows["call"]]
         size = np.maximum(rows["sent"], rows["received"])

@@ -1,4 +1,4 @@
-"""Selection of a live view: a stretch of time, rows, and a search for calls. A small TOML file can keep it."""
+"""Selection of a live view: a window of time, rows, drawings, and a search for calls. A TOML file can store it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,25 @@ from analyzer.live.rows import RowGrouping
 _NS = 10**9
 _FORMAT = "tracelib-view"
 FOREVER_NS = 2**62
-"""Later than the end of any run."""
+"""A time in ns that is later than the end of any run."""
 
 
 @dataclass(frozen=True)
 class CallSearch:
-    """Calls by what they are; what is empty or None chooses all. Bytes are what a call hands over or takes, whichever
-    is more. Raises TracelibError of an expression that is none."""
+    """Conditions of a search for calls. A condition that is empty or None matches all calls.
 
-    call: str = ""  # regular expression, found anywhere in the procedure's name, in upper or lower case
+    least_bytes, most_bytes: limits of the bytes that a call sends or receives, whichever are more.
+
+    Raises:
+        TracelibError: call, region or place is not a regular expression.
+    """
+
+    call: str = ""  # regular expression, searched in the name of the procedure; case is ignored
     peer: int | None = None  # world rank
     least_bytes: int | None = None
     most_bytes: int | None = None
-    region: str = ""  # regular expression, found in the regions around the call: "solve/exchange"
-    place: str = ""  # regular expression, found in a function, file:line or module that the call comes through
+    region: str = ""  # regular expression, searched in the regions around the call, such as "solve/exchange"
+    place: str = ""  # regular expression, searched in function, file:line and module of the call's path
 
     def __post_init__(self) -> None:
         for name in ("call", "region", "place"):
@@ -40,24 +45,31 @@ class CallSearch:
 
     @property
     def anything(self) -> bool:
-        """Whether something is searched for."""
+        """Whether the search has any condition."""
         return self != CallSearch()
 
 
 STATES = "states"
-"""Name of the drawing that is no view: it shows computing, waiting, the rest of MPI, and the tracer."""
+"""Name of the built-in drawing, which is not a view of analyzer.views.
+
+It shows computing, waiting, the rest of MPI, and the tracer.
+"""
 
 
 @dataclass(frozen=True)
 class DrawRequest:
-    """One drawing of the stack: states, or a view (analyzer.views) by name, on a level ("": the view's own level)."""
+    """One drawing of the live view: STATES, or the name of a view of analyzer.views. level "": the view's own level."""
 
     view: str = STATES
     level: str = ""
 
     @classmethod
     def parse(cls, given: Any) -> DrawRequest:
-        """Make it from a table of a file or a request. Raises TracelibError."""
+        """Make a request from a table of a file or of an HTTP request.
+
+        Raises:
+            TracelibError: The table has other keys than "view" and "level", or values that are not text.
+        """
         good = isinstance(given, dict) and all(isinstance(value, str) for value in given.values())
         if not good or not set(given) <= {"view", "level"}:
             raise TracelibError(f"draws: {given!r} is no table of view and level", '[[draws]] and view = "useful"')
@@ -66,21 +78,24 @@ class DrawRequest:
 
 @dataclass(frozen=True)
 class Viewport:
-    """A stretch [begin, end) of the run in ns, which rows, what is searched for, and what is drawn."""
+    """State of a live view: a window [begin_ns, end_ns) of the run, its rows, a search, and the drawings."""
 
     begin_ns: int
     end_ns: int
     by: RowGrouping = RowGrouping.RANKS
-    ranks: str = ""  # "0-63,1000"; "": all
+    ranks: str = ""  # such as "0-63,1000"; "": all ranks
     search: CallSearch = field(default_factory=CallSearch)
     draws: tuple[DrawRequest, ...] = (DrawRequest(),)
 
     def within(self, duration_ns: int) -> Viewport:
-        """Return the selection cut to a run of `duration_ns`."""
+        """Return the viewport with its window cut to a run of length `duration_ns`."""
         return replace(self, begin_ns=min(self.begin_ns, duration_ns), end_ns=min(self.end_ns, duration_ns))
 
     def toml(self, name: str) -> str:
-        """Write the selection in full as TOML; read again it gives the same selection. name: the name of the run."""
+        """Return the viewport as the text of a TOML file. Reading that text gives the same viewport.
+
+        `name` is the name of the run; it appears in a comment only.
+        """
         search = {one.name: getattr(self.search, one.name) for one in fields(CallSearch)}
         given = {key: value for key, value in search.items() if value not in ("", None)}
         lines = [
@@ -97,10 +112,14 @@ class Viewport:
 
 
 def read_view(path: str | Path, duration_ns: int) -> Viewport:
-    """Read a selection from a file. Fields that are missing there select the whole run.
+    """Read a viewport from a TOML file.
+
+    Args:
+        path: The file. A field that it lacks has the value that selects the whole run.
+        duration_ns: Length of the run in ns.
 
     Raises:
-        TracelibError: The file cannot be read, or is no view.
+        TracelibError: The file cannot be read, or is not a stored view.
     """
     try:
         given = tomllib.loads(Path(path).read_text(), parse_float=Decimal)
@@ -127,7 +146,15 @@ _KEYS = {"begin_s", "end_s", "rows", "ranks", *_TEXTS, *_NUMBERS}
 
 
 def view_of(given: Mapping[str, Any], duration_ns: int) -> Viewport:
-    """Make a viewport from texts or values by name. Raises TracelibError for an unknown name or a wrong value."""
+    """Make a viewport from fields by name, as in a TOML file or an HTTP request.
+
+    Args:
+        given: Texts or numbers by field: begin_s, end_s, rows, ranks, and the fields of CallSearch.
+        duration_ns: Length of the run in ns, which is the end of the window if end_s is missing.
+
+    Raises:
+        TracelibError: A field is unknown or has a wrong value.
+    """
     for key in given:
         if key not in _KEYS:
             raise TracelibError(f"{key} is unknown", f"there are {', '.join(sorted(_KEYS))}")
@@ -163,7 +190,7 @@ def _seconds(ns: int) -> str:
 
 
 def _text(value: str) -> str:
-    """Write a basic string of TOML."""
+    """Write a text as a basic string of TOML."""
     escaped = "".join(
         f"\\u{ord(c):04X}" if ord(c) < 32 or ord(c) == 127 else "\\" + c if c in '"\\' else c for c in value
     )

@@ -1,4 +1,4 @@
-"""A run that is looked at, and anew while it is being written."""
+"""A run that is shown live, and read again while it is being written."""
 
 from __future__ import annotations
 
@@ -23,21 +23,30 @@ from analyzer.trace import Trace
 from analyzer.views.view_file import ViewFile
 
 _SEARCHES = 4
-"""Searches that are kept."""
+"""Number of searches that stay in memory."""
 MOST_CALLS = 20_000_000
-"""Number of calls of a run above which iterations are not looked for."""
+"""Largest number of calls of a run in which iterations are looked for."""
 _VIEWS = 12
-"""Views that are kept."""
+"""Number of drawn views that stay in memory."""
 _PAUSE_S = 1.0
 _REST = 4.0
-"""Pause between two readings of a run that is being written: in s, and at least this multiple of a reading's time."""
+"""Pause between two readings of a run that is being written.
+
+It lasts at least _PAUSE_S seconds, and at least _REST times as long as the last reading took.
+"""
 
 
 class RunReading:
-    """A run as it was when it was read, with what is kept of looking at it."""
+    """One reading of a run, with the searches, tiles and views that were computed from it."""
 
     def __init__(self, run: LiveRun, generation: int, again: Callable[[], Trace]) -> None:
-        """Take the run. again: opens the run once more."""
+        """Start from a prepared run.
+
+        Args:
+            run: The prepared run.
+            generation: Number of this reading, from 0.
+            again: Function that opens the run once more, as another trace.
+        """
         self.run, self.generation = run, generation
         self.tiles, self.marker = Tiles(run), MarkFinder(run)
         self.iterations: Iterations | None = None
@@ -50,7 +59,7 @@ class RunReading:
         self._drawing, self._keeping = Lock(), Lock()
 
     def hits(self, wanted: CallSearch) -> SearchHits | None:
-        """Return the calls that a search finds. None: it searches for nothing."""
+        """Return the calls that a search finds. None: the search has no condition."""
         if not wanted.anything:
             return None
         with self._searching:
@@ -62,13 +71,18 @@ class RunReading:
             return self._hits[wanted]
 
     def drawn(self, key: Hashable, view: ViewFile) -> DrawnViews:
-        """Return a view of the run, computed from a trace of its own, so that the run can be read meanwhile.
+        """Return a view of the run, ready to be drawn. A trace of its own is read, so the run can be read meanwhile.
 
-        key: by which it is kept. Raises TracelibError where the run does not have what the view looks at.
+        Args:
+            key: Key under which the drawn view stays in memory.
+            view: The view.
+
+        Raises:
+            TracelibError: The run does not have the data that the view needs.
         """
         found = self._kept_view(key)
         if found is None:
-            with self._drawing:  # one after the other: who asks for a view that is there does not wait
+            with self._drawing:  # only callers that need a new view wait for each other
                 found = self._kept_view(key) or self._drawn_now(key, view)
         return found
 
@@ -89,7 +103,7 @@ class RunReading:
         return made
 
     def close(self) -> None:
-        """Remove temporary files. It waits for no view that is being computed: such a view removes its own files."""
+        """Close the run and its temporary files. A view that is still being computed is not waited for."""
         self.run.close()
         if self._drawing.acquire(blocking=False):
             self._drawn.clear()
@@ -100,7 +114,10 @@ class RunReading:
 
 
 class RunSession:
-    """The newest reading of a run. `again` opens it; `running` says whether it is still being written."""
+    """The newest reading of a run that may still be written.
+
+    `now` is the newest reading. `follows` says whether the run is still being written.
+    """
 
     def __init__(
         self, again: Callable[[], Trace], run: LiveRun, running: Callable[[Trace], bool] | None = None
@@ -111,7 +128,7 @@ class RunSession:
         self.follows = running is not None and running(run.trace)
 
     def start(self) -> None:
-        """Look for iterations, and follow the run, beside all else; both end with the process."""
+        """Start a background thread that follows the run while it is being written, and then looks for iterations."""
         Thread(target=self._beside, daemon=True).start()
 
     def _beside(self) -> None:
@@ -122,7 +139,7 @@ class RunSession:
         self.find_iterations()
 
     def read_again(self) -> None:
-        """Read the run as it is now. If it cannot be read at this instant, the earlier one stays."""
+        """Read the run in its present state. If that fails, the earlier reading stays."""
         with suppress(TracelibError, OSError):
             trace = self._again()
             follows = bool(self._running and self._running(trace))
@@ -132,7 +149,7 @@ class RunSession:
             self._before, self.now, self.follows = self.now, now, follows
 
     def find_iterations(self) -> None:
-        """Find the iterations of the newest reading. It uses a trace of its own, so the run can be viewed meanwhile."""
+        """Find the iterations of the newest reading. A trace of its own is read, so the run can be viewed meanwhile."""
         reading = self.now
         with suppress(TracelibError, OSError):
             if reading.run.calls <= MOST_CALLS:
@@ -145,7 +162,7 @@ class RunSession:
         reading.looked_for_iterations = True
 
     def close(self) -> None:
-        """Remove temporary files."""
+        """Close both stored readings and remove their temporary files."""
         for reading in (self._before, self.now):
             if reading:
                 reading.close()

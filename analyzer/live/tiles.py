@@ -1,9 +1,8 @@
-"""Tiles: what rows do over time at one level of detail, as a browser draws them.
+"""Tiles: the activities of rows over time at one zoom level, as a browser draws them.
 
-A cell of level k is 2^k ns wide, a tile is BINS cells long and BLOCK rows high, so that each tile of each level begins
-and ends where tiles of the level below do, and a tile is of use to any view that has it in sight.
-
-Tiles that have been made, those that were asked for last.
+A cell of level k is 2^k ns wide. A tile is BINS cells long and BLOCK rows high. So each tile begins and ends where
+tiles
+of the level below do, and every view that shows its time and rows can use it. The latest tiles stay in memory.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ MOST_BYTES = 64 << 20
 
 
 class TileCache:
-    """Cache of the results of a function by key, limited in bytes. Several threads may use it."""
+    """Cache of the results of a function by key, of limited size in bytes. Several threads may use it."""
 
     def __init__(self, make: Callable[..., bytes], most_bytes: int = MOST_BYTES) -> None:
         self._make, self._most = make, most_bytes
@@ -31,7 +30,7 @@ class TileCache:
         self._bytes, self._lock = 0, Lock()
 
     def get(self, key: Hashable) -> bytes:
-        """Return the bytes of a key; make them now unless they are kept."""
+        """Return the bytes for a key, from the cache or computed now. The least recently used results are dropped."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -47,21 +46,25 @@ class TileCache:
 
     @property
     def bytes(self) -> int:
-        """Size of everything that is kept, in bytes."""
+        """Size of all cached results in bytes."""
         return self._bytes
 
 
 BINS, BLOCK = 256, 64
 STEPS = 255
-"""A share is told as a whole number of these."""
+"""Number of steps of a share: a share of time is stored as a whole number from 0 to STEPS."""
 MOST_LEVELS = 54
 _LANES = 256
-"""Threads that are looked at together."""
+"""Number of threads whose times are computed at once."""
 _STRETCHES = 400
 
 
 class Tile(NamedTuple):
-    """Which one: of which rows, its level, the number of its stretch of time and of its block of rows from the top."""
+    """Key of a tile.
+
+    by, ranks: which rows. level: zoom level; a cell is 2^level ns wide. stretch: number of the stretch of BINS cells.
+    block: number of the block of BLOCK rows, from the top.
+    """
 
     by: RowGrouping
     ranks: str
@@ -71,12 +74,12 @@ class Tile(NamedTuple):
 
     @property
     def edges(self) -> np.ndarray:
-        """Edges of the tile's cells, ns."""
+        """Edges of the tile's cells in ns, int64 of shape (BINS + 1,)."""
         return (np.arange(BINS + 1, dtype=np.int64) + self.stretch * BINS) << self.level
 
 
 class Tiles:
-    """Tiles of a run. Those that were asked for last are kept."""
+    """Tiles of a run. The most recently used tiles stay in memory."""
 
     def __init__(self, run: LiveRun, most_bytes: int = MOST_BYTES) -> None:
         self._run = run
@@ -84,7 +87,11 @@ class Tiles:
         self.cells = self._kept.get
 
     def ns(self, tile: Tile) -> np.ndarray:
-        """ns of each ActivityKind, all threads of a row together: int64 of shape (doings, rows of the block, BINS)."""
+        """Return the time in ns of each ActivityKind, summed over the threads of a row.
+
+        Returns:
+            int64 of shape (activities, rows of the block, BINS).
+        """
         rows = self._block(tile)
         edges = tile.edges
         found = np.zeros((len(ActivityKind), len(rows), BINS), np.int64)
@@ -96,7 +103,11 @@ class Tiles:
         return found
 
     def _made(self, tile: Tile) -> bytes:
-        """Return shares of the time of a row's threads, in steps of 1 / STEPS: uint8 of shape (rows, BINS, doings)."""
+        """Compute each activity's share of the time of a row's threads, in steps of 1 / STEPS.
+
+        Returns:
+            The bytes of uint8 of shape (rows, BINS, activities).
+        """
         lengths = np.diff(tile.edges.clip(max=self._run.trace.duration_ns)).clip(1)  # the last cell may be cut short
         below = np.cumsum(self.ns(tile).clip(0), axis=0) / (self._block(tile).threads[:, None] * lengths)
         steps = np.rint(np.minimum(below, 1.0) * STEPS).astype(np.int64)  # of sums: rounding does not add up
@@ -107,8 +118,11 @@ class Tiles:
         return self._run.rows(tile.by, tile.ranks).part(tile.block * BLOCK, (tile.block + 1) * BLOCK)
 
     def overview(self, by: RowGrouping, ranks: str) -> np.ndarray:
-        """Return shares of the time of all rows together in equal stretches of the run, of shape (doings,
-        stretches)."""
+        """Return the shares of time of each activity, all rows together, in _STRETCHES equal stretches of the run.
+
+        Returns:
+            float64 of shape (activities, stretches).
+        """
         lanes = self._run.rows(by, ranks).lanes
         edges = np.linspace(0, self._run.trace.duration_ns, _STRETCHES + 1).astype(np.int64)
         parts = [lanes[first : first + _LANES] for first in range(0, len(lanes), _LANES)]
@@ -119,5 +133,5 @@ class Tiles:
 
     @property
     def kept_bytes(self) -> int:
-        """Size of all tiles that are kept, in bytes."""
+        """Size of all cached tiles in bytes."""
         return self._kept.bytes

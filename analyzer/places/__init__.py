@@ -1,8 +1,8 @@
-"""Places in a program: names for the call paths of a run.
+"""Names of places in a program (function, file, line) for the call paths of a run.
 
-A path is a chain of return addresses. `naming` finds functions, files and lines for addresses of one module, by debug
-information or symbols, and does not depend on runs. `name_cache` and `places_file` keep them. `paths` makes one table
-of the paths of all ranks, and `place_table` answers questions about it.
+A path is a chain of return addresses. `naming` finds functions, files and lines for addresses of one module, from debug
+information or symbols, and does not depend on runs. `name_cache` and `places_file` store these names. `paths` merges
+the paths of all ranks into one table, and `place_table` answers questions about it.
 """
 
 from __future__ import annotations
@@ -47,11 +47,13 @@ __all__ = [
 def named_places(
     tables: PathTables, files: Sequence[Path], ended_ns: int | None = None, packed: Sequence[ModuleNames] = ()
 ) -> Places:
-    """Return the places of a run.
+    """Return the places of a run, and look up the names that are not known yet.
 
-    Known names are read from `files` and `packed`; names that are new go to the first of `files` that can be written.
-
-    `ended_ns`: when the run ended (since 1970), or None.
+    Args:
+        tables: Call paths of the run.
+        files: Files of names. Known names are read from all of them; new names are written to the first writable one.
+        ended_ns: Time at which the run ended, in ns since 1970. None: unknown.
+        packed: Names that are stored in the run itself.
     """
     known = NameCache()
     known.update([*packed, *read_names(files).modules.values()])

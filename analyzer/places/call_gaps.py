@@ -1,8 +1,8 @@
-"""The stretch of code between two calls of a thread, where its computation between them lies.
+"""Code between two calls of a thread, which is where the thread computes between these calls.
 
-Two paths agree up to some function. From there on the program went to the first call through one line, and to the
-second through another: its computation in between lies between these two lines of that function, or in functions that
-they call.
+The paths of two calls agree up to some function. From there, the program went through one line of that function to the
+first call, and through another line to the second. The computation between the calls lies between these two lines, or
+in functions that they call.
 """
 
 from __future__ import annotations
@@ -17,21 +17,24 @@ from analyzer.places.place_table import Places
 
 
 class GapKind(Enum):
-    """Kind of a stretch: how much of it is known."""
+    """How much is known of the code between two calls."""
 
     UNKNOWN = 0
-    BETWEEN = 1  # two lines of one function
-    BEFORE = 2  # only the place of the call after it
-    AFTER = 3  # only the place of the call before it
+    BETWEEN = 1  # two lines of one function are known
+    BEFORE = 2  # only the place of the following call is known
+    AFTER = 3  # only the place of the preceding call is known
 
 
 @dataclass(frozen=True)
 class CallGap:
-    """`text` as a place is shown: `smooth.f90:40-61 in smooth`; of a BEFORE and AFTER that of the call."""
+    """The code between two calls.
+
+    text: as it is shown, such as `smooth.f90:40-61 in smooth`. For BEFORE and AFTER it is the place of the known call.
+    """
 
     kind: GapKind
     text: str = ""
-    where: str = ""  # `smooth.f90:40-61`; empty: the lines are not known
+    where: str = ""  # file and lines, such as `smooth.f90:40-61`; "": the lines are not known
     function: str = ""
 
 
@@ -39,7 +42,7 @@ _NOTHING = CallGap(GapKind.UNKNOWN)
 
 
 class CallGaps:
-    """Stretches between calls, by the paths of both (rows of Places.paths)."""
+    """Code between two calls, looked up by the paths of both calls (row numbers of Places.paths)."""
 
     def __init__(self, places: Places) -> None:
         self.places = places
@@ -54,15 +57,20 @@ class CallGaps:
         self._row_of = went[shown]
         self._up = self._rows["parent"].astype(np.int64)
         self._depth = depths(self._up)
-        self._any = np.zeros(len(self._rows), np.int64)  # a path that each row stands for
+        self._any = np.zeros(len(self._rows), np.int64)  # one path for each row
         self._any[self._row_of[::-1]] = shown[::-1]
         self._found: dict[tuple[int, int], tuple[str, str, str] | None] = {}
         self._numbers: dict[CallGap, int] = {_NOTHING: 0}
         self.every: list[CallGap] = [_NOTHING]
-        """All stretches that were found, by their numbers."""
+        """All gaps that were found, in order of their numbers. Gap 0 is the unknown one."""
 
     def numbers(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Return the number of the stretch between each two paths (0: not known)."""
+        """Return the number of the gap between each pair of paths; 0: unknown.
+
+        Args:
+            before: Path of the call before each gap, of shape (gaps,).
+            after: Path of the call after each gap, of shape (gaps,).
+        """
         if not len(before):
             return np.zeros(0, np.int64)
         width = np.int64(len(self._row_of))
@@ -73,11 +81,14 @@ class CallGaps:
         return np.array([self._number(self._stretch(*row)) for row in rows], np.int64)[number]
 
     def gap(self, before: int, after: int) -> CallGap:
-        """Return the stretch between two paths."""
+        """Return the gap between two paths."""
         return self.every[int(self.numbers(np.array([before]), np.array([after]))[0])]
 
     def _forks(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Find where two chains part: the first row of each that the other lacks; the same row if they do not part."""
+        """Find where two chains part: for each, its first row that the other chain lacks.
+
+        If one chain contains the other, both results are the same row.
+        """
         from_a, from_b = a.copy(), b.copy()
         for one, other, fork in ((a, b, from_a), (b, a, from_b)):
             while (deeper := self._depth[one] > self._depth[other]).any():

@@ -1,6 +1,6 @@
-"""Location of the debug information of a program or library: the file itself, or a file that it was moved to.
+"""Search for the file with the debug information of a program or library: the file itself, or a separate file.
 
-Also the folder for files that can be made again: XDG_CACHE_HOME, or .cache at home.
+Also the user's cache folder, for files that can be made again: XDG_CACHE_HOME, or .cache in the home folder.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from analyzer.places.elf import Elf, open_elf
 
 
 def user_cache() -> Path:
-    """Find the user's cache. Without one, and without a home, a place where nothing is and nothing can be made."""
+    """Return the user's cache folder. Without XDG_CACHE_HOME and home, it is a path below /dev/null, which cannot
+    exist."""
     if cache := os.environ.get("XDG_CACHE_HOME"):
         return Path(cache)
     try:
@@ -24,14 +25,23 @@ def user_cache() -> Path:
 
 
 DEBUG_FOLDERS = ("/usr/lib/debug",)
-"""Folders in which packages of debug information are installed."""
+"""Folders in which packages with debug information are installed."""
 
 
 def find_debug_file(path: str, elf: Elf, folders: Sequence[str] = DEBUG_FOLDERS) -> Path | None:
-    """Find the file with the debug information of the module `path`, whose file is `elf`; None: there is none.
+    """Find the file with the debug information of a module.
 
-    A file that was moved away is taken only if it has the module's build id or, if the module has none, the checksum
-    that the module names.
+    A separate file is accepted only if it has the module's build id or, if the module has no build id, the CRC-32 that
+    the
+    module's debug link names.
+
+    Args:
+        path: Path of the module.
+        elf: The opened module.
+        folders: Folders with installed debug information.
+
+    Returns:
+        Path of the file. None: there is no such file.
     """
     if elf.has_debug_info:
         return Path(path)
@@ -57,7 +67,7 @@ def _candidates(path: Path, elf: Elf, folders: Sequence[str]) -> Iterator[Path]:
 
 
 def _downloads() -> Path:
-    """Return the folder in which debuginfod keeps the files that it has fetched."""
+    """Return the folder in which debuginfod stores the files that it has fetched."""
     if folder := os.environ.get("DEBUGINFOD_CACHE_PATH"):
         return Path(folder)
     return user_cache() / "debuginfod_client"

@@ -44,20 +44,23 @@ _INTERPRETER = 3  # PT_INTERP: it is a program, and no library
 _FUNCTION_TYPES = (2, 10)  # FUNC, GNU_IFUNC
 _RANK_OF_BINDING = np.array([2, 0, 1] + [3] * 13)  # global before weak before local
 _ENTRY_BYTES = 64
-"""Size of `_start`: it has made its only call by then, and code behind it makes none."""
+"""Assumed size of `_start` in bytes. Its only call is within this size, and later code of it makes no calls."""
 _MOST_DECOMPRESSED = 1 << 28
 
 
 @dataclass(frozen=True)
 class Functions:
-    """Functions of a symbol table in order of their addresses, each address once; `size` 0: up to the next one."""
+    """Functions of a symbol table, sorted by address; each address occurs once.
+
+    size: size of each function in bytes; 0: the function extends to the next one.
+    """
 
     address: np.ndarray
     size: np.ndarray
     name: list[str]
 
     def find(self, addresses: np.ndarray) -> np.ndarray:
-        """Return the row of the function that each address lies in; -1: in none."""
+        """Return the index of the function that contains each address; -1: no function contains it."""
         at = np.searchsorted(self.address, addresses, "right") - 1
         if not len(self.address):
             return at
@@ -66,7 +69,7 @@ class Functions:
 
 
 class Elf:
-    """A file that is mapped while it is looked at. Whatever a damaged file lacks is empty."""
+    """An ELF file, mapped into memory. Fields that a damaged file lacks read as empty."""
 
     def __init__(self, data: bytes | mmap.mmap) -> None:
         self._data = data
@@ -77,7 +80,7 @@ class Elf:
     @cached_property
     def _sections(self) -> np.ndarray:
         found = self._array(self._sections_at, self._section_count, _SECTION)
-        if not self._section_count and self._sections_at:  # more than the header has room for: the first says how many
+        if not self._section_count and self._sections_at:  # too many for the header: see the first section
             first = self._array(self._sections_at, 1, _SECTION)
             found = self._array(self._sections_at, int(first["size"][0]) if len(first) else 0, _SECTION)
         return found
@@ -100,17 +103,17 @@ class Elf:
         return b"" if section["type"] == _EMPTY_SECTION else self._data[begin : begin + size]
 
     def section(self, name: str) -> bytes:
-        """Return a section's contents as they lie in the file, maybe compressed; empty: there is none."""
+        """Return the bytes of a section as stored in the file, perhaps compressed; empty: there is no such section."""
         return self._bytes(self._sections[self._by_name[name]]) if name in self._by_name else b""
 
     def has(self, *names: str) -> bool:
-        """Return True if one of these sections is in the file, and not only named."""
+        """Return True if the file holds the contents of at least one of these sections, not only its name."""
         there = [self._sections[self._by_name[name]] for name in names if name in self._by_name]
         return any(row["type"] != _EMPTY_SECTION and row["size"] for row in there)
 
     @property
     def has_debug_info(self) -> bool:
-        """True if DWARF of functions is in this very file."""
+        """True if this file itself contains DWARF debug information."""
         return self.has(".debug_info", ".zdebug_info")
 
     @cached_property
@@ -119,12 +122,12 @@ class Elf:
 
     @cached_property
     def load_address(self) -> int:
-        """Address of the first byte that is loaded: mostly 0 for a file that can be loaded anywhere."""
+        """Address of the first loaded byte. It is mostly 0 for a file that can be loaded at any address."""
         loaded = self._segments["address"][self._segments["type"] == _LOAD]
         return int(loaded[0]) if len(loaded) else 0
 
     def _loaded(self, address: int, size: int) -> bytes:
-        """Return the file's bytes for these addresses; shorter, or empty: it has less there."""
+        """Return up to `size` bytes that the file loads at an address. Fewer, or none: the file has no more there."""
         for segment in self._segments[self._segments["type"] == _LOAD]:
             past = address - int(segment["address"])
             if 0 <= past < int(segment["file_size"]):
@@ -133,33 +136,33 @@ class Elf:
         return b""
 
     def function_bounds(self) -> FunctionBounds:
-        """Begin and end of all functions through which exceptions can go: a stripped file has these, too."""
+        """Return the bounds of functions from the tables for unwinding. A stripped file has these tables, too."""
         index = self._segments["address"][self._segments["type"] == _INDEX_OF_FRAMES]
         return FunctionBounds(self._loaded, int(index[0]) if len(index) else 0)
 
     @cached_property
     def build_id(self) -> str:
-        """Hexadecimal; empty: it has none."""
+        """Build id in hexadecimal; "": the file has none."""
         for section in self._sections[self._sections["type"] == _NOTE_SECTION]:
             if found := _build_id(self._bytes(section)):
                 return found
         return ""
 
     def debug_link(self) -> tuple[str, int] | None:
-        """Name and checksum (CRC-32) of the file that the debug information was moved to."""
+        """Return name and CRC-32 of the separate file with the debug information. None: the file names none."""
         contents = self.section(".gnu_debuglink")
         name = _text(contents, 0)
         return (name, int.from_bytes(contents[-4:], "little")) if name and len(contents) >= 8 else None
 
     def offers(self, names: Collection[str]) -> bool:
-        """Return True if this is a library that exports one of these functions."""
+        """Return True if the file is a library (not a program) that exports at least one of these functions."""
         is_program = (self._segments["type"] == _INTERPRETER).any()
         return not is_program and not set(names).isdisjoint(self._symbols(".dynsym", ".dynstr")[1])
 
     def functions(self) -> Functions:
-        """Return the functions of the symbol table, and always the function that a program starts with.
+        """Return the functions of the symbol table, and always the entry function of a program.
 
-        A stripped file has no symbol table: then the functions that it exports, and the ones of `.gnu_debugdata`.
+        A stripped file has no symbol table. Its functions are the exported ones and those listed in `.gnu_debugdata`.
         """
         own = [self._symbols(".symtab", ".strtab")]
         if not len(own[0][0]):
@@ -181,7 +184,8 @@ class Elf:
         return rows[wanted], [_text(texts, int(at)) for at in rows["name"][wanted]]
 
     def _kept(self) -> Elf:
-        """Return the small file of symbols inside a stripped file (`.gnu_debugdata`), or a file without any symbols."""
+        """Return the ELF file of symbols that `.gnu_debugdata` of a stripped file contains, or a file without
+        symbols."""
         try:
             unpacked = lzma.LZMADecompressor().decompress(self.section(".gnu_debugdata"), _MOST_DECOMPRESSED)
         except (lzma.LZMAError, EOFError):
@@ -193,7 +197,7 @@ _NOTHING = _HEADER.pack(_IDENTITY, *[0] * 13)
 
 
 def open_elf(path: str | os.PathLike[str]) -> Elf | None:
-    """Open the file; None: it cannot be read, or is no ELF file of 64 bits."""
+    """Open an ELF file. None: the file cannot be read, or is not a 64-bit little-endian ELF file."""
     try:
         with Path(path).open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -1,4 +1,4 @@
-"""Search for names of all places of a run's paths that are not known yet."""
+"""Search for the names of all places of a run's paths that are not known yet."""
 
 from __future__ import annotations
 
@@ -20,9 +20,16 @@ from tracelib.schema import PATH_IN_FUNCTION
 def look_up(
     tables: PathTables, known: NameCache, ended_ns: int | None = None, folders: Sequence[str] = DEBUG_FOLDERS
 ) -> bool:
-    """Add names of the places of `tables` to `known`. Returns whether there is anything new.
+    """Look up names of the places of `tables`, and add them to `known`.
 
-    `ended_ns`: when the run ended (since 1970), or None; `folders`: of debug information.
+    Args:
+        tables: Call paths of the run.
+        known: Names that are known; new names are added here.
+        ended_ns: Time at which the run ended, in ns since 1970. None: unknown.
+        folders: Folders with installed debug information.
+
+    Returns:
+        Whether names were added.
     """
     sites, _ = numbered_sites(tables.paths)
     places = tables.paths[sites]
@@ -37,7 +44,7 @@ def look_up(
 def _look_up(
     module: LoadedModule, offsets: np.ndarray, known: NameCache, ended_ns: int | None, folders: Sequence[str]
 ) -> bool:
-    """Look into the file, but only if there may be more in it than is known."""
+    """Look up names in the file of one module, only if the file may have better names than the known ones."""
     have = known.module_names(module)
     at = have.find(offsets)
     poor = at < 0
@@ -60,7 +67,7 @@ def _look_up(
 
 
 def _without_details(module: LoadedModule, found: FoundModule) -> FoundModule:
-    """Leave out the debug information, which can be large, of libraries that are shown by function only."""
+    """Drop the debug information, which can be large, of a library whose source lines are not shown."""
     if is_shown_in_detail(module.path):
         return found
     return replace(found, debug_file=None, state=min(found.state, ModuleState.NO_DEBUG_INFO))

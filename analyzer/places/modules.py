@@ -1,4 +1,5 @@
-"""The programs and libraries that places lie in: whether the file here is the one that ran, and what it contains."""
+"""The programs and libraries that contain places: whether the file here is the one that ran, and its debug
+information."""
 
 from __future__ import annotations
 
@@ -15,49 +16,55 @@ _NS_PER_S = 1_000_000_000
 
 @dataclass(frozen=True)
 class LoadedModule:
-    """A program or library that was loaded."""
+    """A program or library that a rank had loaded."""
 
     path: str
     build_id: str = ""
-    """Hexadecimal; empty: the module had none, or it was not recorded."""
+    """Build id in hexadecimal; "": the module had none, or it was not recorded."""
 
     @property
     def name(self) -> str:
-        """Name of the module's file, without the folder."""
+        """File name of the module, without the folder."""
         return PurePath(self.path).name or "?"
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Key that is the same for copies of one file."""
+        """Key of the module. Copies of one file have the same key: the build id or, without one, the path."""
         return ("", self.build_id) if self.build_id else (self.path, "")
 
 
 class ModuleState(IntEnum):
-    """State of a module's file: how much it can tell. The numbers are stored in files and must not change."""
+    """How much a module's file can tell about places. The numbers are stored in files and must not change."""
 
-    MISSING = 0  # no such file here, or no program
-    REPLACED = 1  # another build id than that of the one that ran
+    MISSING = 0  # no such file here, or not an ELF file
+    REPLACED = 1  # the file has another build id than the module that ran
     NO_DEBUG_INFO = 2
-    UNREAD = 3  # there is debug information, and nothing here that reads it
-    NEWER = 4  # no build id, and the file is newer than the run: it is likely another one
+    UNREAD = 3  # there is debug information, but no installed reader can read it
+    NEWER = 4  # no build id, and the file is newer than the run: likely another file
     GOOD = 5
 
 
 @dataclass(frozen=True)
 class FoundModule:
-    """A module on this machine."""
+    """A module as it was found on this machine."""
 
     state: ModuleState
-    elf: Elf | None = None  # of what it is, unless it is missing or replaced
+    elf: Elf | None = None  # None: missing or replaced
     debug_file: Path | None = None
     stamp: str = ""
-    """Differs from an earlier search's stamp if there may be more to find now."""
+    """Text that changes if a new search may find more: path, size and time of the file."""
 
 
 def find_module(
     module: LoadedModule, ended_ns: int | None = None, folders: Sequence[str] = DEBUG_FOLDERS
 ) -> FoundModule:
-    """Look for a module. `ended_ns`: when the run ended (since 1970), or None; `folders`: of debug information."""
+    """Find the file of a module on this machine, and its debug information.
+
+    Args:
+        module: The module as it was loaded in the run.
+        ended_ns: Time at which the run ended, in ns since 1970. None: unknown.
+        folders: Folders with installed debug information.
+    """
     elf = open_elf(module.path)
     if elf is None:
         return FoundModule(ModuleState.MISSING)
@@ -85,7 +92,7 @@ def _stamp(path: Path) -> str:
 
 
 def sentence(module: LoadedModule, state: ModuleState) -> str:
-    """Return a sentence on a module in which places that are shown have no line, or may have a wrong one."""
+    """Return a sentence for the user on why places in a module lack lines, or may have wrong ones."""
     if state == ModuleState.MISSING:
         return (
             f"{module.path} is not on this machine, so places in it are addresses: analyze the run once where it is, "

@@ -1,4 +1,4 @@
-"""All names of a run that are known, by module and address, so that a later analysis or another machine has them."""
+"""Known names of places of a run, by module and address. They are stored for later analyses and other machines."""
 
 from __future__ import annotations
 
@@ -13,28 +13,32 @@ from analyzer.places.name_table import NO_NAMES, PlaceFrames, joined
 
 @dataclass(frozen=True)
 class ModuleNames:
-    """Names of places in one module."""
+    """Names of places in one module.
+
+    offsets: return addresses as the file numbers them, sorted uint64. names: frames of each of these addresses.
+    """
 
     module: LoadedModule
     offsets: np.ndarray  # u64, sorted: return addresses as the file numbers them
-    names: PlaceFrames  # of each of these
+    names: PlaceFrames  # names.frames of place i belong to offsets[i]
     state: ModuleState = ModuleState.MISSING
     stamp: str = ""
-    """Files and tools in which they were looked up. While it is the same, they are not looked up again."""
+    """Files and tools in which the names were looked up. While the stamp stays the same, a new search finds no more."""
     is_tool: bool = False
-    """True if it is a library between programs and MPI, which defines procedures of MPI itself."""
+    """True if the module is a library between programs and MPI, which defines MPI procedures itself."""
 
     def find(self, offsets: np.ndarray) -> np.ndarray:
-        """Return the rows of places; -1: not known."""
+        """Return the row of each address (u64) in `offsets`; -1: the address is not known."""
         if not len(self.offsets):
             return np.full(len(offsets), -1)
         at = np.minimum(np.searchsorted(self.offsets, offsets), len(self.offsets) - 1)
         return np.where(self.offsets[at] == offsets, at, -1)
 
     def better(self, other: ModuleNames) -> ModuleNames:
-        """Join both: for each place the better names, and `other`'s, which are later, if both are as good.
+        """Join two sets of names of a module: for each place the names of better quality, or `other`'s if both are
+        equal.
 
-        The state is `other`'s, too.
+        `other` is the later one; the result has its state and its stamp.
         """
         offsets = np.concatenate([other.offsets, self.offsets])
         names = joined([other.names, self.names])
@@ -46,22 +50,22 @@ class ModuleNames:
 
 @dataclass
 class NameCache:
-    """Names of places of a run, by module."""
+    """Known names of places of a run, by module."""
 
     modules: dict[tuple[str, str], ModuleNames] = field(default_factory=dict)
-    """Names by the modules' identity."""
+    """Names by identity of the module."""
     here: dict[tuple[str, str], ModuleState] = field(default_factory=dict)
-    """States now of the files on this machine that were examined, by the modules' identity. It is not kept."""
+    """Present state of each examined module on this machine, by identity of the module. It is not stored in files."""
 
     def module_names(self, module: LoadedModule) -> ModuleNames:
-        """Return the known names of a module; there may be none."""
+        """Return the known names of a module; without places if nothing is known."""
         return self.modules.get(module.identity) or ModuleNames(module, np.empty(0, np.uint64), NO_NAMES)
 
     def add(self, found: ModuleNames) -> None:
-        """Add names found now."""
+        """Add names that were just found. They win over known names of the same quality."""
         self.modules[found.module.identity] = self.module_names(found.module).better(found)
 
     def update(self, others: Iterable[ModuleNames]) -> None:
-        """Add names found elsewhere, or later."""
+        """Add names of many modules. Later names win over earlier ones of the same quality."""
         for other in others:
             self.add(other)

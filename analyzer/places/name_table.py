@@ -1,6 +1,6 @@
-"""Frames: the functions that an address in a program lies in, and where in the source.
+"""Frames: the functions that contain an address of a program, and their lines in the source.
 
-Names of many places as columns: frames one behind the other, and texts by number.
+The names of many places are stored as columns: the frames of place after place, with texts by number.
 """
 
 from __future__ import annotations
@@ -13,43 +13,46 @@ import numpy as np
 
 
 class Frame(NamedTuple):
-    """A function that an address lies in, inlined or not."""
+    """One function that contains an address; it may be inlined into the next outer frame."""
 
     function: str
-    """Function as the compiler wrote it; empty: not named (with `past`: it has bounds, but no name)."""
+    """Name of the function as the compiler wrote it; "": no name. If `past` > 0, the function's begin is known."""
     file: str = ""
-    """Source file as the compiler wrote it; empty: not known."""
+    """Source file as the compiler wrote it; "": not known."""
     line: int = 0
-    """Line of the call; in the innermost frame, line of the address. 0: not known."""
+    """Line of the call; in the innermost frame, the line of the address itself. 0: not known."""
     past: int = 0
-    """Bytes from the begin of the function, if the line is not known."""
+    """Distance of the address from the begin of the function in bytes, if the line is not known."""
 
 
 Frames = tuple[Frame, ...]
-"""Frames of one address, the innermost first; empty: nothing is known."""
+"""Frames of one address, the innermost first. Empty: nothing is known."""
 
 
 FRAME = np.dtype([("function", "<u4"), ("file", "<u4"), ("line", "<u4"), ("past", "<u4")])
-"""A Frame; `function` and `file` are numbers of texts, of which 0 is "not known"."""
+"""Record of a Frame. `function` and `file` are indices in a list of texts; text 0 is empty, for "not known"."""
 
 MOST = 2**32 - 1
-"""Largest number in a column of a frame."""
+"""Largest number that a column of a frame can hold."""
 
 BY_SYMBOL, BY_DEBUG_INFO = 1, 2
-"""Quality of a place's names; 0: there are none."""
+"""Quality of the names of a place: found by symbol only, or by debug information. 0: there are no names."""
 
 
 @dataclass(frozen=True)
 class PlaceFrames:
-    """Frames of n places: place i has rows first[i] to first[i + 1] of `frames`, the innermost first."""
+    """Frames of n places, as columns.
 
-    first: np.ndarray  # n + 1
+    Place i has rows first[i] to first[i + 1] - 1 of `frames`, the innermost frame first.
+    """
+
+    first: np.ndarray  # int64 (n + 1,)
     frames: np.ndarray  # FRAME
-    texts: tuple[str, ...]  # the first is empty
+    texts: tuple[str, ...]  # texts that frames refer to; text 0 is empty
 
     @classmethod
     def build(cls, places: Iterable[Frames]) -> PlaceFrames:
-        """Build the table of names from each place's frames."""
+        """Build the table from the frames of each place."""
         numbers: dict[str, int] = {"": 0}
         rows: list[tuple[int, int, int, int]] = []
         first = [0]
@@ -74,15 +77,15 @@ class PlaceFrames:
         return np.where(np.diff(lines[self.first]) > 0, BY_DEBUG_INFO, (np.diff(self.first) > 0) * BY_SYMBOL)
 
     def unnamed(self) -> np.ndarray:
-        """Return a mask of the places that have neither a function nor a line.
+        """Return a mask of the places that have neither a function name nor a line.
 
-        These have no frame, or one that only has the begin of its function.
+        Such a place has no frame, or one frame that only knows the distance from the begin of its function.
         """
         says = (self.frames["function"] > 0) | (self.frames["line"] > 0)
         return np.diff(np.concatenate([[0], np.cumsum(says)])[self.first]) == 0
 
     def take(self, places: np.ndarray) -> PlaceFrames:
-        """Return the names of some places, in that order; -1: a place without names."""
+        """Return the names of the places with these indices, in this order. Index -1 gives a place without names."""
         places = np.asarray(places, np.int64)
         count = np.where(places >= 0, np.diff(self.first, append=self.first[-1])[places], 0)
         first = np.concatenate([[0], np.cumsum(count)])
@@ -94,7 +97,7 @@ NO_NAMES = PlaceFrames.build(())
 
 
 def joined(parts: Sequence[PlaceFrames]) -> PlaceFrames:
-    """Join names of several, one behind the other."""
+    """Join several tables of names into one; the places of each part follow those before it."""
     numbers: dict[str, int] = {"": 0}
     counts, frames = [np.zeros(1, np.int64)], [np.empty(0, FRAME)]
     for part in parts:

@@ -1,11 +1,9 @@
-"""Names for places of one module: by debug information, else by its table of symbols.
+"""Search for the names of places in one module, by its debug information or, without any, by its symbol table.
 
-Frames by the debug information of a file, read by symbolic.
-
-Frames by the tools that come with compilers: for machines without symbolic, and for files that symbolic cannot read.
-
-Those are `-gsplit-dwarf`, and functions of which clang's `-g1` writes no more than their lines. `llvm-symbolizer` reads
-both. `addr2line` (binutils) is right in lines, but names some inlined frames wrongly and leaves some out.
+The Python package symbolic reads debug information. Command-line tools, which come with compilers, are used on machines
+without symbolic, and for what symbolic cannot read: `-gsplit-dwarf`, and functions of which clang's `-g1` writes only
+lines. `llvm-symbolizer` reads both. `addr2line` (binutils) has right lines, but names some inlined frames wrongly and
+misses some.
 """
 
 from __future__ import annotations
@@ -30,15 +28,16 @@ from analyzer.process_memory import no_search_for_cycles
 
 
 def can_read() -> bool:
-    """Return True if symbolic is installed; there is none for some machines."""
+    """Return True if the package symbolic is installed. It does not exist for some machines."""
     return find_spec("symbolic") is not None
 
 
 def frames_by_debug_info(file: Path, addresses: Sequence[int]) -> list[Frames]:
-    """Return frames of addresses in a file; no frame if an address's line is not in its debug information.
+    """Return the frames of addresses in a file, read with symbolic; no frames if the line of an address is unknown.
 
-    The name of a function that was not inlined is taken from the symbol table: in the debug information, templates have
-    no arguments.
+    The name of a function that was not inlined is taken from the symbol table, because names in the debug information
+    lack
+    the arguments of templates.
     """
     elf = open_elf(file)
     if elf is None:
@@ -67,13 +66,16 @@ _DISCRIMINATOR = re.compile(r" \(discriminator \d+\)$")
 
 @cache
 def tool() -> tuple[str, ...] | None:
-    """Return the command line of the best tool that is installed; None: there is none."""
+    """Return the command line of the best installed tool (llvm-symbolizer, addr2line). None: neither is installed."""
     found = ((shutil.which(name), options) for name, *options in _TOOLS)
     return next(((path, *options) for path, options in found if path), None)
 
 
 def frames_by_tool(file: Path, addresses: Sequence[int]) -> list[Frames]:
-    """Return frames of addresses in a file; no frame if the tool does not find an address's line, or is missing."""
+    """Return the frames of addresses in a file, read with a command-line tool.
+
+    An address has no frames if the tool does not know its line. No address has frames if no tool is installed.
+    """
     command = tool()
     if not command or not addresses:
         return [()] * len(addresses)
@@ -86,7 +88,7 @@ def frames_by_tool(file: Path, addresses: Sequence[int]) -> list[Frames]:
             text=True,
             errors="replace",
             timeout=_LIMIT_S,
-            env=os.environ | {"DEBUGINFOD_URLS": ""},  # nothing is fetched
+            env=os.environ | {"DEBUGINFOD_URLS": ""},  # the tool must not download debug information
         )
     except (OSError, subprocess.SubprocessError):
         return [()] * len(addresses)
@@ -95,7 +97,10 @@ def frames_by_tool(file: Path, addresses: Sequence[int]) -> list[Frames]:
 
 
 def _parsed(lines: Iterable[str]) -> Iterator[Frames]:
-    """Yield the frames of each address: a line with the function and one with its place; maybe an empty line."""
+    """Parse a tool's output, and yield the frames of each address.
+
+    An address is followed by two lines for each frame, its function and its place. Blank lines are ignored.
+    """
     groups: list[list[str]] = []
     for line in lines:
         if _ADDRESS.fullmatch(line):
@@ -113,16 +118,22 @@ def _frame(function: str, place: str) -> Frame:
 
 
 _BOUNDS = ".eh_frame"
-"""Section that earlier versions did not read."""
+"""Section that earlier versions did not read. As a part of `readers()` it makes them look names up again."""
 _BEFORE = 1
-"""A call ends right before the address that it returns to."""
+"""Bytes to subtract from a return address to get an address inside the call."""
 
 
 def name_places(found: FoundModule, offsets: np.ndarray) -> tuple[ModuleState, list[Frames]]:
-    """Return frames of return addresses in a module that `find_module` found, and the module's state after that.
+    """Find the frames of return addresses in a module.
 
-    `offsets`: addresses as the file numbers them. A place whose line is not known has one frame with the function of
-    the symbol table, or one without a name (`past` has its distance from the function's begin), or none.
+    Args:
+        found: The module on this machine.
+        offsets: Return addresses as the file numbers them, uint64.
+
+    Returns:
+        State of the module, which is UNREAD if debug information could not be read, and the frames of each address. A
+        place whose line is not known has at most one frame: the function of the symbol table, or a function without a
+        name whose distance from its begin (`past`) is known.
     """
     if found.elf is None:
         return found.state, [()] * len(offsets)
@@ -141,9 +152,9 @@ def name_places(found: FoundModule, offsets: np.ndarray) -> tuple[ModuleState, l
 
 
 def _can_read_all(found: FoundModule) -> bool:
-    """Return True if the debug information can be read, so that a line missing in it is not known at all.
+    """Return True if all debug information of a module can be read here. A line missing in it is then unknown for good.
 
-    It cannot if there is no tool for it, or if it is in files of its own (-gsplit-dwarf).
+    False: there is no reader, or the debug information is in separate .dwo files (-gsplit-dwarf).
     """
     elf = open_elf(found.debug_file) if found.debug_file else None
     split = elf is not None and any(b".dwo\0" in elf.section(name) for name in (".debug_str", ".debug_line_str"))
@@ -151,13 +162,13 @@ def _can_read_all(found: FoundModule) -> bool:
 
 
 def readers() -> str:
-    """Return the names of the readers of debug information that are installed here."""
+    """Return a text with the installed readers of debug information. It changes if a new reader may find more."""
     command = tool()
     return f"{'symbolic' if can_read() else '-'} {command[0] if command else '-'} {_BOUNDS}"
 
 
 def _readers(found: FoundModule) -> list[Callable[[Sequence[int]], list[Frames]]]:
-    """Return the functions that can read the module's debug information here, the better one first."""
+    """Return the installed functions that read a module's debug information, the best one first."""
     if found.debug_file is None:
         return []
     readers: list[Callable[[Path, Sequence[int]], list[Frames]]] = [frames_by_tool]
@@ -167,9 +178,9 @@ def _readers(found: FoundModule) -> list[Callable[[Sequence[int]], list[Frames]]
 
 
 def _fill(frames: list[Frames], addresses: np.ndarray, by_symbol: list[Frames], reader: Callable) -> None:
-    """Ask the reader for addresses that have no frames yet, except in the code that programs start with.
+    """Fill in the frames that a reader finds for addresses without frames.
 
-    That code never has debug information.
+    Start code of programs never has debug information, so the reader is not asked for it.
     """
     open_rows = [i for i, named in enumerate(frames) if not named and not _starts(by_symbol[i])]
     if not open_rows:
@@ -183,10 +194,11 @@ def _starts(frames: Frames) -> bool:
 
 
 def _by_symbol(elf: Elf, addresses: np.ndarray, offsets: np.ndarray) -> list[Frames]:
-    """Return the function of the symbol table for each address.
+    """Return the function of each address by the symbol table.
 
-    A function that is not in it, as in a stripped file, has no name and begins where the tables for unwinding say. A
-    symbol without a size ends there at the latest.
+    A function that is missing there, as in a stripped file, has no name. Its begin is taken from the tables for
+    unwinding. A
+    symbol without a size ends at the latest where these tables say that the next function begins.
     """
     functions, begin = elf.functions(), elf.function_bounds().find(addresses)
     rows = functions.find(addresses)
@@ -206,7 +218,7 @@ def _by_symbol(elf: Elf, addresses: np.ndarray, offsets: np.ndarray) -> list[Fra
 
 
 def _readable(frames: Frames) -> Frames:
-    """Return the frames with readable names. Inlined code without a name is a part of the function around it."""
+    """Make the names of frames readable. Inlined code without a name gets the name of the function around it."""
     named: list[Frame] = []
     for function, file, line, past in reversed(frames):
         name = readable(function, is_fortran(file) if file else None) or (named[-1].function if named else "")

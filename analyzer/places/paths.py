@@ -1,4 +1,4 @@
-"""Call paths of many ranks as one table: chains of the same places are one path."""
+"""Call paths of many ranks, merged into one table. Equal chains of places become one path."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tracelib.schema import FUNCTION, MODULE, PATH, PATH_CUT, PATH_IN_FUNCTION, 
 
 @dataclass(frozen=True)
 class PathTables:
-    """Tables `paths`, `modules` and `functions` of a rank, or of several together. Row 0 of each stands for nothing.
+    """Tables `paths`, `modules` and `functions` of one rank, or merged from several ranks.
 
-    A caller's path stands before the paths of the functions that it calls.
+    Row 0 of each table stands for nothing. The path of a caller precedes the paths of the functions that it calls.
     """
 
     paths: np.ndarray  # PATH
@@ -24,7 +24,7 @@ class PathTables:
 
     @classmethod
     def empty(cls) -> PathTables:
-        """Return tables without paths."""
+        """Return tables that have row 0 only."""
         return cls(*(np.zeros(1, dtype) for dtype in (PATH, MODULE, FUNCTION)))
 
     def module(self, row: int) -> LoadedModule:
@@ -33,16 +33,24 @@ class PathTables:
 
 
 def text_of(stored: bytes) -> str:
-    """Return a fixed-length text of a table."""
+    """Convert a fixed-length byte text of a table to str, up to its first zero byte."""
     return stored.split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
 def merged_paths(tables: Sequence[PathTables]) -> tuple[PathTables, list[np.ndarray]]:
-    """Merge the paths of some ranks. Return all paths, and for each rank the rows of its own paths there.
+    """Merge the paths of several ranks.
 
-    Modules are the same if they have the same build id or, without one, the same path. Columns of memory, which differ
-    by rank, are 0. The result may be merged again with paths of other ranks. A row with an invalid reference, as in a
-    damaged file, becomes PATH_LOST.
+    Modules are the same if they have the same build id or, without one, the same path. Columns with memory addresses,
+    which
+    differ by rank, become 0. A row with an invalid reference, as in a damaged file, becomes PATH_LOST. The result may
+    be
+    merged again with paths of other ranks.
+
+    Args:
+        tables: Tables of each rank.
+
+    Returns:
+        The merged tables, and for each rank the merged row of each of its paths.
     """
     modules, module_rows = _merged_rows([_modules(table.modules) for table in tables], MODULE, _identity)
     functions, function_rows = _merged_rows([table.functions for table in tables], FUNCTION, bytes)
@@ -54,7 +62,11 @@ def merged_paths(tables: Sequence[PathTables]) -> tuple[PathTables, list[np.ndar
 
 
 def numbered_sites(paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the different (module, offset) in order. Return each number's first row, and each row's number."""
+    """Number the distinct pairs (module, offset) of paths in sorted order.
+
+    Returns:
+        The first row of each number, and the number of each row.
+    """
     order = np.lexsort((paths["offset"], paths["module"]))
     ordered = paths[order]
     new = np.ones(len(paths), bool)
@@ -65,7 +77,7 @@ def numbered_sites(paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def shortened(paths: np.ndarray) -> np.ndarray:
-    """Return a mask of the rows (PATH) that lack some of the callers asked for: finding all took too long."""
+    """Return a mask of the paths (PATH) with missing outer callers, because unwinding all callers took too long."""
     outermost = np.where(paths["parent"] > 0, paths["parent"], np.arange(len(paths)))
     while (outermost[outermost] != outermost).any():
         outermost = outermost[outermost]
@@ -84,7 +96,11 @@ def _identity(row: np.void) -> tuple[str, str]:
 
 
 def _merged_rows(tables: Sequence[np.ndarray], dtype: np.dtype, identity) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Collect the rows that differ by `identity`, behind a row of zeros, and the rows there of each table."""
+    """Collect the rows of all tables that differ by `identity`.
+
+    Returns:
+        The collected rows behind a row of zeros, and for each table the new number of each of its rows.
+    """
     rows = [np.zeros((), dtype)]
     numbers: dict[object, int] = {}
     maps: list[np.ndarray] = []
@@ -104,7 +120,7 @@ def _merged_rows(tables: Sequence[np.ndarray], dtype: np.dtype, identity) -> tup
 
 
 def _renumbered(table: PathTables, modules: np.ndarray, functions: np.ndarray) -> np.ndarray:
-    """Return rows of `paths` that refer to merged rows of the other tables, and to no row that is not there."""
+    """Return `paths` with references to the merged modules and functions; invalid references become PATH_LOST."""
     paths = table.paths.astype(PATH) if len(table.paths) else np.zeros(1, PATH)
     in_function = paths["module"] & PATH_IN_FUNCTION != 0
     row = (paths["module"] & (PATH_IN_FUNCTION - 1)).astype(np.int64)
@@ -120,15 +136,26 @@ def _renumbered(table: PathTables, modules: np.ndarray, functions: np.ndarray) -
 
 
 def chains_of(paths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return each different chain of rows (PATH) once, and the new row of each row; row 0 is nothing."""
+    """Merge equal chains of callers in one table.
+
+    Args:
+        paths: Rows of PATH.
+
+    Returns:
+        Each distinct chain once (row 0 stands for nothing), and the new row of each given row.
+    """
     return _merged_chains([paths])
 
 
 def _merged_chains(parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return each different chain once, outermost places first, and the new row of each row of the parts."""
+    """Merge equal chains of several tables.
+
+    Returns:
+        Each distinct chain once, outer callers first, and the new row of each row of the concatenated parts.
+    """
     begin = np.cumsum([0, *(len(part) for part in parts)])
     rows = np.concatenate([np.empty(0, PATH), *parts])
-    up = rows["parent"] + np.repeat(begin[:-1], np.diff(begin))  # of the outermost: row 0 of its part
+    up = rows["parent"] + np.repeat(begin[:-1], np.diff(begin))  # an outermost row refers to row 0 of its part
     sites, site = numbered_sites(rows)
     depth = depths(up)
     by_depth = np.argsort(depth, kind="stable")
@@ -144,7 +171,10 @@ def _merged_chains(parts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]
 
 
 def depths(up: np.ndarray) -> np.ndarray:
-    """Return the number of steps up to a row that is its own parent. Every other row stands behind its parent."""
+    """Return the depth of each row: the number of steps to a row that is its own parent.
+
+    `up` is the parent of each row. Every row that is not its own parent comes after its parent.
+    """
     depth, above = (up != np.arange(len(up))).astype(np.int64), up
     while (depth[above] > 0).any():
         depth, above = depth + depth[above], above[above]

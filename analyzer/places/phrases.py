@@ -1,4 +1,4 @@
-"""Names of calls and of computation by their places: in tables, sentences and plain data alike."""
+"""Texts that name calls and computation by their places. Tables, sentences and JSON use the same texts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from analyzer.places.place_table import Places
 
 
 def call_at(procedure: str, place: str) -> str:
-    """Return `MPI_Send at exchange.c:212 in exchange`; without a place, the call alone."""
+    """Name a call by its place, such as `MPI_Send at exchange.c:212 in exchange`. Without a place: the procedure
+    alone."""
     return f"{procedure} at {place}" if place else procedure
 
 
 def computing_at(stretch: CallGap, before: str = "", after: str = "") -> str:
-    """Return `computing at smooth.f90:40-61 in smooth before MPI_Send`.
+    """Name the computation between two calls, such as `computing at smooth.f90:40-61 in smooth before MPI_Send`.
 
-    before, after: the calls around it; empty: none.
+    Args:
+        stretch: The code between the calls.
+        before: Procedure of the call that follows the computation. "": there is none.
+        after: Procedure of the call that the computation follows. "": there is none.
     """
     next_ = f" before {before}" if before else ""
     if stretch.kind is GapKind.BETWEEN:
@@ -27,13 +31,13 @@ def computing_at(stretch: CallGap, before: str = "", after: str = "") -> str:
 
 
 def known_text(places: Places, path: int) -> str:
-    """Return the place of a path; empty: it is not known."""
+    """Return the text of a path's place, or "" if the place is not known."""
     place = int(places.place[path])
     return places.text(place) if place else ""
 
 
 def place_json(places: Places, path: int) -> dict[str, Any]:
-    """Return the place of a path under the names that all commands have; None if it is not known."""
+    """Return the place of a path for JSON: keys "place" and "function", which all commands use. None: not known."""
     place = int(places.place[path])
     return {
         "place": (places.location(place) or places.text(place)) if place else None,
@@ -42,5 +46,5 @@ def place_json(places: Places, path: int) -> dict[str, Any]:
 
 
 def stretch_json(stretch: CallGap) -> dict[str, Any]:
-    """Return the place of a stretch between two calls, under the names that all commands have."""
+    """Return the code between two calls for JSON, with the keys "place" and "function". None: not known."""
     return {"place": stretch.where or stretch.text or None, "function": stretch.function or None}

@@ -1,4 +1,4 @@
-"""The places of a run: for each call path the calling place in the program, and the chain of its callers."""
+"""The places of a run: for each call path its place in the program, and the chain of its callers."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from analyzer.places.sites import NOT_KNOWN, NOT_RECORDED, named_sites
 from tracelib.schema import PATH_IN_FUNCTION
 
 BEFORE = " < "
-"""Between a place and its caller, in a chain."""
+"""Text between a place and its caller in a chain."""
 _ENDS = {NOT_RECORDED: "...", NOT_KNOWN: "?"}
 
 
 ON = " and on"
-"""Behind the line from which a loop goes back to an earlier one."""
+"""Text behind the line from which a loop goes back to an earlier line."""
 
 
 class Places:
-    """Paths of a run, as `merged_paths` gives them, with their names.
+    """All paths of a run with the names of their places.
 
     A place is a line of a function or, if lines are not known, an address in a function or module. Places are numbered
-    from 0, "not known". Paths are numbered as rows of `paths`.
+    from
+    0; place 0 is the unknown one. A path is a row of `paths`, from `merged_paths`.
     """
 
     def __init__(self, tables: PathTables, known: NameCache) -> None:
@@ -39,59 +40,66 @@ class Places:
         self._short = short_files({self._texts[number] for number in np.unique(self._frames["file"])})
         self._row_of_path = self._rows_of_places()
         self._rows, self.place = self._numbered()
-        """`place`: for each path the number of its place, the innermost frame that is neither MPI's nor a binding's."""
+        """Place of each path, of shape (paths,).
+
+        It is the innermost frame that belongs neither to MPI nor to a binding.
+        """
 
     def __len__(self) -> int:
-        """Return the number of places, with the unknown one."""
+        """Return the number of places, including the unknown one."""
         return len(self._rows)
 
     def function(self, place: int) -> str:
-        """Return the function without arguments; if none is known, the place's address: `solver+0x1a2b`."""
+        """Return the function name of a place, without arguments; if unknown, the address, such as `solver+0x1a2b`."""
         return without_arguments(self._of(place).function)
 
     def label(self, frame: Frame) -> str:
-        """Return the name of a frame's function that tells it apart from others.
+        """Return a frame's function name that is unique enough to identify it.
 
-        Python's `<module>` or `<lambda>` are in every file, so that the file stands behind them.
+        Python's `<module>` or `<lambda>` exist in every file, so their file is appended: `<module> (run.py)`.
         """
         function = without_arguments(frame.function)
         return f"{function} ({self._short[frame.file]})" if function.startswith("<") and frame.file else function
 
     def labelled(self, place: int) -> str:
-        """Return the `label` of a place."""
+        """Return the label of a place's frame (see `label`)."""
         return self.label(self._of(place))
 
     def file(self, place: int) -> str:
-        """Return the file as the compiler wrote it; empty: not known."""
+        """Return the source file of a place as the compiler wrote it; "": not known."""
         return self._of(place).file
 
     def line(self, place: int) -> int:
-        """Return the line; 0: not known."""
+        """Return the line number of a place; 0: not known."""
         return self._of(place).line
 
     def location(self, place: int) -> str:
-        """Return `exchange.c:212`; empty: the line is not known."""
+        """Return file and line of a place, such as `exchange.c:212`; "": the line is not known."""
         return self._where(self._of(place))
 
     def text(self, place: int) -> str:
-        """Return `exchange.c:212 in exchange`; if the line is not known, `exchange+0x1a` or `solver+0x1a2b`."""
+        """Return a place as it is shown: `exchange.c:212 in exchange`.
+
+        If the line is not known, it is an address, such as `exchange+0x1a` or `solver+0x1a2b`.
+        """
         return self._text(self._of(place))
 
     def frames(self, path: int) -> list[Frame]:
-        """Return the frames of a path from its place outwards up to `main`, with inlined frames, without start code."""
+        """Return the frames of a path from its place outwards to `main`. Inlined frames are included, start code is
+        not."""
         return [self._frame(row) for row in self._shown(path)]
 
     def named_frames(self, path: int) -> list[tuple[str, str]]:
-        """Return the names of `frames`: the function as it is shown, and `exchange.c:212`; both empty if not known."""
+        """Return function and location, such as `exchange.c:212`, of each of `frames(path)`; both "" if not known."""
         return [
             ("", "") if frame.function in _ENDS else (self._called(frame), self._where(frame))
             for frame in self.frames(path)
         ]
 
     def chain(self, path: int) -> str:
-        """Return `exchange.c:212 in exchange < solve main.c:88 < main main.c:40`.
+        """Return a path as text: `exchange.c:212 in exchange < solve main.c:88 < main main.c:40`.
 
-        `...` at its end: the callers were not recorded, `?`: they are not known.
+        A chain ends with `...` if further callers were not recorded, and with `?` if they are not known.
         """
         frames = self.frames(path)
         if not frames:
@@ -102,9 +110,9 @@ class Places:
         return BEFORE.join([self._text(frames[0]), *callers])
 
     def through(self, text: str) -> np.ndarray:
-        """Return a mask of the paths with a frame of the program in this function or file, or at this `file:line`.
+        """Return a mask of the paths that have a frame of the program in a function, in a file, or at a `file:line`.
 
-        Files may be named in full or as they are shown, functions with their arguments or without.
+        `text` may be a full or a short file name, or a function name with or without arguments.
         """
         is_file = self._named(lambda file: text in (file, self._short.get(file)))
         is_function = self._named(lambda function: text in (function, without_arguments(function)))
@@ -118,17 +126,20 @@ class Places:
         return self._reached(has[self._sites.of_path])
 
     def seen(self) -> np.ndarray:
-        """Return a mask of the paths that are, without their callers, in code of the program."""
+        """Return a mask of the paths whose innermost address, without callers, is in code of the program."""
         seen = np.zeros(len(self._sites.names), bool)
         seen[self._sites.of_frame[~(self._sites.hidden | self._sites.runtime)]] = True
         return seen[self._sites.of_path]
 
     def stretch(self, first: int, second: int) -> tuple[str, str, str] | None:
-        """Return the stretch from the line of one path to the line of another with the same callers.
+        """Return the code from the line of one path to the line of another path with the same callers.
 
-        It is the text `smooth.f90:40-61 in smooth`, the lines alone (empty: not known) and the function. A loop goes
-        back to an earlier line: then only the line where the stretch begins is named, `smooth.f90:61 and on in smooth`.
-        None: the paths are not in one function of the program.
+        A loop goes back to an earlier line. Then the text names only its first line: `smooth.f90:61 and on in smooth`.
+
+        Returns:
+            The text `smooth.f90:40-61 in smooth`, the location `smooth.f90:40-61` ("": lines not known), and the
+            function.
+            None: the paths are not in one function of the program.
         """
         for one, other in zip(*(self._own_frames(path) for path in (first, second)), strict=False):
             functions, lines = ({self._called(frame) for frame in (one, other)}, (one.line, other.line))
@@ -148,15 +159,16 @@ class Places:
         return None
 
     def _own_frames(self, path: int) -> list[Frame]:
-        """Return the program's frames that a path adds to its callers' frames, the outermost first."""
+        """Return the program's frames that a path has in addition to its callers' frames, the outermost first."""
         first, site = self._sites.names.first, self._sites.of_path[path]
         rows = range(first[site + 1] - 1, first[site] - 1, -1)
         return [self._frame(row) for row in rows if not (self._sites.hidden[row] or self._sites.runtime[row])]
 
     def matching(self, pattern: re.Pattern[str]) -> np.ndarray:
-        """Return a mask of the paths with a frame of the program whose function, `file:line` or module matches.
+        """Return a mask of the paths with a frame of the program whose function, `file:line` or module matches a
+        pattern.
 
-        Files match as they are shown or in full, functions with their arguments or without.
+        Files are compared by full and by short name, functions with and without arguments.
         """
         frames, sites = self._frames, self._sites
         function = self._named(lambda text: bool(pattern.search(text) or pattern.search(without_arguments(text))))
@@ -175,19 +187,19 @@ class Places:
         return self._reached(has[sites.of_path])
 
     def ends(self) -> np.ndarray:
-        """Return the paths that are no callers of others."""
+        """Return the paths that are not the caller of another path."""
         return np.setdiff1d(np.arange(1, len(self._up)), self._up)
 
     def in_mpi(self) -> np.ndarray:
-        """Return a mask of the paths with a frame of MPI's, of a binding's, or of tracelib's own."""
+        """Return a mask of the paths that contain a frame of MPI, of a binding, or of tracelib."""
         has = np.zeros(len(self._sites.names), bool)
         has[self._sites.of_frame[self._sites.mpi]] = True
         return self._reached(has[self._sites.of_path])
 
     def notes(self, paths: np.ndarray) -> list[str]:
-        """Return a sentence on each module with badly named places of these paths, the module with most places first.
+        """Return a sentence on each module whose places lack names, the module with most such places first.
 
-        `paths`: the paths of calls; the other paths are only callers' paths.
+        `paths` are the paths of calls. Paths that occur only as callers are not to be listed.
         """
         counts: dict[str, int] = {}
         for row in self._rows[np.unique(self.place[paths])]:
@@ -197,7 +209,7 @@ class Places:
             module, frame = self._tables.module(number), self._frames[row]
             if not is_shown_in_detail(module.path):
                 continue
-            state = self.known.module_names(module).state  # of those that have names, when these were found
+            state = self.known.module_names(module).state  # for places with names: the state when the names were found
             if not frame["file"] and not frame["past"]:
                 state = self.known.here.get(module.identity, state)
             if state == ModuleState.NEWER or not frame["file"]:
@@ -206,11 +218,14 @@ class Places:
         return sorted(counts, key=lambda said: -counts[said])
 
     def _rows_of_places(self) -> np.ndarray:
-        """Return the row of the frame of each path's place: the program's, or the innermost one; -1: there is none."""
+        """Return for each path the row of the frame that is its place; -1: none.
+
+        It is the innermost frame of the program, or the innermost frame if none belongs to the program.
+        """
         first, of_path = self._sites.names.first, self._sites.of_path
         own = np.full(len(self._sites.names), -1)
         shown = np.flatnonzero(~(self._sites.hidden | self._sites.runtime))[::-1]
-        own[self._sites.of_frame[shown]] = shown  # the last that is written is the innermost
+        own[self._sites.of_frame[shown]] = shown  # the last assignment wins, which is the innermost frame
         innermost = np.where(np.diff(first) > 0, first[:-1], -1)
         at = np.where(own[of_path] >= 0, np.arange(len(of_path)), self._up)
         while (at != at[at]).any():
@@ -219,8 +234,8 @@ class Places:
         return np.where(found >= 0, found, innermost[of_path])
 
     def _numbered(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return a row for each place, and the place of each path. Rows with the same text are one place."""
-        unknown = np.append(self._named(NOT_KNOWN.__eq__)[self._frames["function"]], True)  # of the last: of -1
+        """Return the frame row of each place, and the place of each path. Frames with the same text are one place."""
+        unknown = np.append(self._named(NOT_KNOWN.__eq__)[self._frames["function"]], True)  # last entry: row -1
         known = np.where(unknown[self._row_of_path], -1, self._row_of_path)
         rows, row_of_path = np.unique(np.append(known, -1), return_inverse=True)
         short: dict[str, int] = {}
@@ -242,7 +257,7 @@ class Places:
         return Frame(self._texts[function], self._texts[file], line, past)
 
     def _shown(self, path: int) -> list[int]:
-        """Return rows of frames of a path, from its place outwards."""
+        """Return the rows of the frames of a path that are shown, from its place outwards."""
         rows, ended = self._chain_rows(path), []
         rows = rows[rows.index(self._row_of_path[path]) :] if rows else []
         if len(rows) > 1 and self._texts[self._frames["function"][rows[-1]]] in _ENDS:
@@ -265,7 +280,7 @@ class Places:
         return np.array([bool(text) and test(text) for text in self._texts], bool)
 
     def _reached(self, has: np.ndarray) -> np.ndarray:
-        """Return a mask of the paths that have it, or one of whose callers has it."""
+        """Return a mask of the paths for which `has` is True, or for which it is True for one of their callers."""
         above = self._up
         while above.any():
             has, above = has | has[above], above[above]

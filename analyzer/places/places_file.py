@@ -1,4 +1,4 @@
-"""The names of a run's places in an HDF5 file beside it, or in a group of a packed run."""
+"""Storage of the names of a run's places: an HDF5 file beside the run, or a group of a packed run."""
 
 from __future__ import annotations
 
@@ -19,32 +19,34 @@ from analyzer.signal_handling import discard
 from tracelib.schema.sound import SoundAttributes, is_sound
 
 VERSION = 2
-"""2: frames of functions that have no name, but a begin; which modules are tools."""
+"""Version of the format. Version 2 added functions with a begin but without a name, and which modules are tools."""
 FILE = "places.h5"
 GROUP = "places"
 
 _MODULE = np.dtype([("count", "<u4"), ("state", "<u4"), ("build_id", "S40"), ("is_tool", "u1")])
-"""Module in the file. `count`: number of its places, behind the module before it. `is_tool`: from version 2 on."""
+"""Record of a module. `count`: number of its places, which follow the places of the module before. `is_tool`: since
+version 2."""
 _PLACE = np.dtype([("offset", "<u8"), ("frames", "<u4")])
-"""Place in the file. `frames`: number of its frames, behind the frames of the place before it."""
+"""Record of a place. `frames`: number of its frames, which follow the frames of the place before."""
 _DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError, AttributeError)
 _MOST_COMPRESSED = 1032
-"""RFC 1951 makes nothing smaller than that part of it."""
+"""Largest ratio of compression. Deflate (RFC 1951) cannot compress any better."""
 _COMPRESSED = {"compression": "gzip", "shuffle": True}
 
 
 def places_file(ranks_folder: Path) -> Path:
-    """Return the file of names in the folder of a run's ranks."""
+    """Return the path of the file of names in a run's folder of rank files."""
     return ranks_folder / FILE
 
 
 def cached_file(run: Path) -> Path:
-    """Return the file of names in the user's cache, for a run whose folder cannot be written."""
+    """Return the path of the file of names in the user's cache, for a run whose folder cannot be written."""
     return user_cache() / "tracelib" / "places" / f"{sha256(os.fsencode(run.resolve())).hexdigest()[:32]}.h5"
 
 
 def read_names(paths: Iterable[Path]) -> NameCache:
-    """Read files of names together; a later file's are better. A missing or damaged file has none."""
+    """Read and join several files of names. A later file wins over an earlier one. Missing or damaged files are
+    skipped."""
     known = NameCache()
     for path in paths:
         try:
@@ -56,12 +58,16 @@ def read_names(paths: Iterable[Path]) -> NameCache:
 
 
 def packed_names(path: Path) -> list[ModuleNames]:
-    """Return the names that a packed run holds; none if it has none, or they are damaged."""
+    """Return the names that a packed run contains. Empty: there are none, or they are damaged."""
     return list(read_names([path]).modules.values())
 
 
 def write_names(known: NameCache, paths: Iterable[Path]) -> Path | None:
-    """Write a file of names in the first of these places that can be written, whole or not at all; None: in none."""
+    """Write a file of names to the first of these paths that can be written, completely or not at all.
+
+    Returns:
+        The path that was written. None: none could be written.
+    """
     for path in paths:
         part = temporary_name(path)
         try:
@@ -78,7 +84,7 @@ def write_names(known: NameCache, paths: Iterable[Path]) -> Path | None:
 
 
 def to_group(known: NameCache, group: h5py.Group) -> None:
-    """Write all names into an empty group of an open file."""
+    """Write all names into an empty group of an open HDF5 file."""
     found = list(known.modules.values())
     names = joined([module.names for module in found])
     places = np.empty(len(names), _PLACE)
@@ -95,7 +101,11 @@ def to_group(known: NameCache, group: h5py.Group) -> None:
 
 
 def from_group(group: h5py.Group) -> list[ModuleNames]:
-    """Read the names in a group of an open file; none of a later version. A damaged one raises h5py's errors."""
+    """Read the names in a group of an open HDF5 file. Empty: the format is of a later version.
+
+    Raises:
+        ValueError: The group is damaged. h5py raises further exceptions for damaged files.
+    """
     version = int(SoundAttributes(group)["version"])
     if version > VERSION:
         return []
@@ -126,7 +136,7 @@ def _compressed(rows: np.ndarray) -> dict[str, object]:
 
 
 def _write_texts(group: h5py.Group, name: str, texts: Iterable[str]) -> None:
-    """Write texts of any length as bytes, each with a zero behind it."""
+    """Write texts of any length as a table of bytes, with a zero byte after each text."""
     data = np.frombuffer("".join(f"{text}\0" for text in texts).encode("utf-8", "replace"), np.uint8)
     group.create_dataset(name, data=data, **_compressed(data))
 
@@ -138,7 +148,8 @@ def _read_texts(group: h5py.Group, name: str) -> list[str]:
 def _rows(table: h5py.Dataset) -> np.ndarray:
     """Return all rows of a table.
 
-    Raises ValueError if there are more rows than were written, or if their type is none of ours.
+    Raises:
+        ValueError: The table claims more rows than were stored, or its type is not supported.
     """
     if not is_sound(table.id.get_type()):
         raise ValueError(f"{table.name} has a type that cannot be")

@@ -1,6 +1,6 @@
-"""Names of functions as people write them, made from the compilers' names.
+"""Readable names of functions, made from the symbol names of compilers, and short names of source files.
 
-Also short names of source files: the last part, and as much of the folders as tells two files apart.
+A short file name is the last part of the path, with as many folders as are needed to tell two files apart.
 """
 
 from __future__ import annotations
@@ -15,29 +15,35 @@ from functools import cache, lru_cache
 from tracelib.schema.procedures import DECODED
 
 _COPY = re.compile(r"(\.(cold|constprop|isra|part|lto_priv|localalias|llvm)(\.\d+)*)+$")
-"""Suffix of a function's name that compilers add to a copy or a part of the function."""
+"""Suffixes that compilers append to the name of a copied or split function."""
 _NUMBERED = re.compile(r"(?<!_omp_fn)\.\d+$")
-"""A contained procedure's own number. The number of a parallel region's function stays: it identifies the region."""
+"""Number of a contained Fortran procedure. The number of an OpenMP region is excluded, because it identifies the
+region."""
 _FORTRAN_SUFFIX = re.compile(r"\.(f|for|ftn|f\d\d|fpp)$", re.IGNORECASE)
 _EXTERNAL = re.compile(r"[a-z][a-z0-9_]*_")
 _FORTRAN_BINDING = re.compile(r"(p?)(mpi_\w+?)(_f08(ts)?)?(_{1,2})?", re.IGNORECASE)
 _BY_LOWER_CASE = {name.lower(): name for name in DECODED}
 _PROGRAM = frozenset({"MAIN__", "MAIN_", "_QQmain"})
 _MOST_CHARACTERS = 1 << 13
-"""Longer names are not demangled."""
+"""Length of a name above which it is not demangled."""
 
 
 @lru_cache(maxsize=1 << 16)
 def is_fortran(file: str) -> bool:
-    """Return True if a source file is one of Fortran, by its name."""
+    """Return True if the extension of a source file is one of Fortran."""
     return bool(_FORTRAN_SUFFIX.search(file))
 
 
 @lru_cache(maxsize=1 << 16)
 def readable(name: str, fortran: bool | None = None) -> str:
-    """Return the name in the program's source, with arguments in C++. `fortran`: its language; None: not known.
+    """Return a function's name as in the source: `module::name` in Fortran, with arguments in C++.
 
-    Fortran: a procedure of a module is `module::name`, the main program "program".
+    Args:
+        name: Name of the symbol.
+        fortran: Whether the source is Fortran. None: not known.
+
+    Returns:
+        The readable name. The main program of Fortran is "program".
     """
     if name in _PROGRAM:
         return "program"
@@ -55,10 +61,16 @@ def readable(name: str, fortran: bool | None = None) -> str:
 
 
 def fortran_binding(symbol: str, fortran: bool | None = None) -> str:
-    """Return the procedure of MPI of which a symbol is the binding for Fortran.
+    """Return the MPI procedure for which a symbol is the Fortran binding, such as "MPI_Send" for `mpi_send_`.
 
-    It is "MPI_Send" for `mpi_send_`, `mpi_send_f08_` and, in a file of Fortran, `mpi_send`. Empty: it is none, as a
-    function of C that is called `mpi_send`.
+    `mpi_send_f08_` is one too, and `mpi_send` in a Fortran file.
+
+    Args:
+        symbol: Name of the symbol.
+        fortran: Whether the source is Fortran. None: not known.
+
+    Returns:
+        Name of the procedure. "": the symbol is not a binding, e.g. a C function called `mpi_send`.
     """
     found = _FORTRAN_BINDING.fullmatch(symbol)
     if not found or not (fortran or found[5]):
@@ -68,7 +80,8 @@ def fortran_binding(symbol: str, fortran: bool | None = None) -> str:
 
 
 def _of_module(name: str) -> str:
-    """Return a procedure of a Fortran module: of gfortran, ifort and ifx, flang. Empty: it is none."""
+    """Return `module::name` for a symbol of gfortran, ifort, ifx or flang. "": it is no procedure of a Fortran
+    module."""
     if found := re.fullmatch(r"__(\w+?)_MOD_(\w+)", name) or re.fullmatch(r"([a-z]\w*?)_mp_(\w+?)_", name):
         return f"{found[1]}::{found[2]}"
     if found := re.fullmatch(r"_Q(?:M([a-z0-9_]+))?(?:S[a-z0-9_]+)*(?:F[a-z0-9_]*)*P([a-z0-9_]+)", name):
@@ -78,7 +91,7 @@ def _of_module(name: str) -> str:
 
 @cache
 def _demangler() -> Callable[[bytes], bytes | None] | None:
-    """Return the demangler of the C++ library, which scipy needs too; None: it is not there."""
+    """Return the demangling function of libstdc++, which scipy needs too. None: the library is missing."""
     try:
         demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
         free = ctypes.CDLL(None).free
@@ -112,7 +125,7 @@ _RESULT = re.compile(r"^.* (?=\S*$)")
 
 @lru_cache(maxsize=1 << 16)
 def without_arguments(name: str) -> str:
-    """Return a readable name without arguments, templates' arguments and return type: `phys::Field::each`.
+    """Remove arguments, template arguments and the return type from a readable name: `phys::Field::each`.
 
     A lambda keeps its number: `main::{lambda#1}`.
     """
@@ -129,7 +142,7 @@ def without_arguments(name: str) -> str:
 
 
 def _without_brackets(text: str) -> str:
-    """Return a name without everything in (...) and <...>."""
+    """Remove everything in (...) and <...> from a name."""
     kept, depth = [], 0
     for sign in text:
         if sign in "(<":
@@ -142,7 +155,7 @@ def _without_brackets(text: str) -> str:
 
 
 def short_files(files: Collection[str]) -> dict[str, str]:
-    """Return the short name of each file: `exchange.c`, or `left/exchange.c` if there is `right/exchange.c` too."""
+    """Return a short name for each file: `exchange.c`, or `left/exchange.c` if there is also `right/exchange.c`."""
     parts = {file: tuple(part for part in posixpath.normpath(file).split("/") if part) for file in files if file}
     short = {file: file for file in files}
     members, length = list(parts), 1

@@ -1,4 +1,4 @@
-"""Names of the return addresses and lines in some paths, and the frames among them that belong to the program."""
+"""Names of the addresses and lines that occur in paths, and which of their frames belong to the program."""
 
 from __future__ import annotations
 
@@ -23,28 +23,30 @@ from analyzer.places.readable_names import is_fortran
 from tracelib.schema import PATH_CUT, PATH_IN_FUNCTION, PATH_SHORT
 
 NOT_RECORDED, NOT_KNOWN = "(not recorded)", "(not known)"
-"""Functions of PATH_CUT and PATH_SHORT, and of PATH_LOST."""
+"""Function names shown for missing callers: NOT_RECORDED for PATH_CUT and PATH_SHORT, NOT_KNOWN for PATH_LOST."""
 
 
 @dataclass(frozen=True)
 class Sites:
-    """Different (module, offset) of some paths, each once.
+    """Sites of paths: the distinct pairs (module, offset), each once.
 
-    Code that another tool for MPI calls, between the program and MPI, is a site of its own, so that it can be hidden
-    there.
+    Code that another MPI tool calls, between the program and MPI, is a site of its own, so that it can be hidden there.
+
+    of_path: site of each path. module: module column of each site's paths. names: frames of each site; only site 0 has
+    none. of_frame: site of each frame. The others are masks of frames: hidden (never shown), mpi, runtime.
     """
 
-    of_path: np.ndarray  # for each path its site
-    module: np.ndarray  # of each site: what `module` of its paths is
-    names: PlaceFrames  # each site has at least one frame, but that of row 0
-    of_frame: np.ndarray  # for each row of names.frames its site
-    hidden: np.ndarray  # for each row of names.frames: whether it is never shown: MPI's, a binding's, an interpreter's
-    mpi: np.ndarray  # whether it is MPI's, a binding's, or tracelib's own
-    runtime: np.ndarray  # whether it calls back, or starts programs and threads: no place, and no outermost frame
+    of_path: np.ndarray  # (paths,): site of each path
+    module: np.ndarray  # (sites,): column `module` of the site's paths
+    names: PlaceFrames  # each site but site 0 has at least one frame
+    of_frame: np.ndarray  # (frames,): site of each row of names.frames
+    hidden: np.ndarray  # (frames,): never shown: MPI, a binding, start code, an interpreter
+    mpi: np.ndarray  # (frames,): belongs to MPI, a binding or tracelib
+    runtime: np.ndarray  # (frames,): starts programs or threads, or calls back: not a place, not an outermost frame
 
 
 def named_sites(tables: PathTables, known: NameCache) -> Sites:
-    """Return the sites of all paths, with the names that are known."""
+    """Return the sites of all paths with the names that are known."""
     rows, of_path = numbered_sites(tables.paths)
     places = tables.paths[rows]
     modules, begins = np.unique(places["module"], return_index=True)  # sites are in the order of their modules
@@ -70,23 +72,24 @@ def _site_of_frame(names: PlaceFrames) -> np.ndarray:
 
 
 def _is_wrapper(names: PlaceFrames) -> np.ndarray:
-    """Return a mask of the frames that are a procedure of MPI by their name."""
+    """Return a mask of the frames whose function is named like an MPI procedure."""
     return _flags(names.texts, is_wrapper)[names.frames["function"]]
 
 
 def _inlined_in_wrapper(names: PlaceFrames) -> np.ndarray:
-    """Return a mask of the frames that were inlined into a procedure of MPI."""
+    """Return a mask of the frames that were inlined into a function named like an MPI procedure."""
     of_frame, wrappers = _site_of_frame(names), np.flatnonzero(_is_wrapper(names))
     outermost = np.full(len(names), -1)
-    outermost[of_frame[wrappers]] = wrappers  # the last that is written
+    outermost[of_frame[wrappers]] = wrappers  # the last assignment wins: the outermost wrapper
     return np.arange(len(of_frame)) < outermost[of_frame]
 
 
 def _wrapped(tables: PathTables, names: PlaceFrames, module: np.ndarray, of_path: np.ndarray) -> np.ndarray:
-    """Return a mask of the paths whose innermost place is called by the wrapper of another tool.
+    """Return a mask of the paths whose innermost place is called by the MPI wrapper of another tool.
 
-    The wrapper is a procedure of MPI that is not MPI's; the place then is the tool's. Places in MPI's own libraries are
-    not, nor is code that these call back.
+    The wrapper is a function named like an MPI procedure, outside the libraries of MPI; so the place belongs to the
+    tool.
+    Places inside the libraries of MPI are excluded, and the code that these libraries call back.
     """
     compiled = module & PATH_IN_FUNCTION == 0
     in_mpi = _flags([text_of(path) for path in tables.modules["path"]], is_mpi_library)[np.where(compiled, module, 0)]
@@ -133,7 +136,7 @@ def _ended(offset: int) -> Frames:
 def _roles(
     tables: PathTables, known: NameCache, names: PlaceFrames, module: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return `hidden`, `mpi` and `runtime` of each frame; `module`: the module of its site."""
+    """Return the masks `hidden`, `mpi` and `runtime` of Sites. `module` is the module of each frame's site."""
     in_function = module & PATH_IN_FUNCTION != 0
     row = np.where(in_function, 0, module)
     paths = [text_of(path) for path in tables.modules["path"]]
