@@ -1,8 +1,8 @@
 """Views of a run: one number over time for each thread, rank, node or the whole application.
 
-The semantic machinery of Paraver ("Dimemas specification", section 1.16.2): records are filtered, a function makes a
-value of each thread at each time, other functions put threads together and change the result. All of it is columns of
-numpy, window by window. docs/views.md is the user's side.
+This is the semantic machinery of Paraver ("Dimemas specification", section 1.16.2). Records are filtered, a thread
+function makes a value of each thread at each time, level functions combine the threads of a row, and compose functions
+change the result. All data are columns of numpy, window by window. docs/views.md describes views for users.
 """
 
 from analyzer.views.api import bursts, histogram, measures, profile

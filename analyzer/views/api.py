@@ -1,4 +1,4 @@
-"""Python functions that compute a trace's profiles, bursts and histograms by a view or its name (docs/views.md)."""
+"""Python functions that compute profiles, bursts, measures and histograms of a trace by a view (docs/views.md)."""
 
 from __future__ import annotations
 
@@ -24,17 +24,21 @@ from analyzer.views.view_file import ViewFile, find_view
 
 _UP = {level.value: "maximum" for level in Level if level is not Level.THREAD}
 Named = View | Derived | str
-"""A view, the name of one of the library, or a TOML file."""
+"""A view, the name of a library view, or the path of a TOML file with a view."""
 Spans = tuple[float, float]
 
 
 def run_of(of: Trace | ViewRun) -> ViewRun:
-    """Return the ViewRun of a trace, or the ViewRun itself, which looks for iterations once for all calls."""
+    """Return the ViewRun of a trace. A given ViewRun is returned as it is; it looks for iterations only once."""
     return of if isinstance(of, ViewRun) else ViewRun(of)
 
 
 def view_named(view: Named) -> View | Derived:
-    """Return a view, or the one of this name. Raises TracelibError."""
+    """Return the view itself, or find the view with this name or file.
+
+    Raises:
+        TracelibError: There is no such view, or its file is wrong.
+    """
     return find_view(view).view if isinstance(view, str) else view  # type: ignore[no-any-return]
 
 
@@ -42,9 +46,19 @@ def measures(
     trace: Trace | ViewRun, view: Named, names: Iterable[Any] = USUAL, *, begin_s: float = 0.0,
     end_s: float | None = None, values: Spans | None = None, lengths_s: Spans | None = None,
 ) -> Measures:  # fmt: skip
-    """Compute measures of each row of a view in [begin_s, end_s) of the run (analyzer.views.measuring).
+    """Compute measures of each row of a view in the window [begin_s, end_s) of the run.
 
-    values, lengths_s: values for "time with value", lengths of bursts that count. Raises TracelibError.
+    Args:
+        trace: The trace.
+        view: The view, its name, or its file.
+        names: Names of measures (analyzer.views.measuring.MEASURES), or user's functions of records.
+        begin_s: Begin of the window in seconds.
+        end_s: End of the window in seconds. None: end of the run.
+        values: Least and largest value that counts for "time with value". None: all values.
+        lengths_s: Least and largest length, in seconds, of bursts that count. None: all lengths.
+
+    Raises:
+        TracelibError: There is no such view or measure, or the window is empty.
     """
     lengths = (NS * lengths_s[0], NS * lengths_s[1]) if lengths_s else MeasureLimits.lengths
     limits = MeasureLimits(values or MeasureLimits.values, lengths)
@@ -55,7 +69,11 @@ def measures(
 def profile(
     trace: Trace | ViewRun, view: Named, bins: int = 100, *, begin_s: float = 0.0, end_s: float | None = None
 ) -> ViewProfile:
-    """Compute a view over time in `bins` intervals. Raises TracelibError."""
+    """Compute a view over time in at most `bins` equal bins of the window [begin_s, end_s). end_s None: end of the run.
+
+    Raises:
+        TracelibError: There is no such view, or rows times bins are too many.
+    """
     begin, end = _interval(begin_s, end_s)
     return over_time.profile(view_named(view), run_of(trace), bins, begin_ns=begin, end_ns=end)
 
@@ -65,12 +83,25 @@ def histogram(
     columns: Sequence[float] | None = None, plane: Named | None = None, planes: Sequence[float] | None = None,
     together: bool = False, joined: bool = True, begin_s: float = 0.0, end_s: float | None = None,
 ) -> Histogram:  # fmt: skip
-    """Compute a statistic of a view by the values of another: `by`; the view itself by default.
+    """Compute a statistic of a view, tabulated by the values of a control view.
 
-    Raises TracelibError.
+    Args:
+        trace: The trace.
+        view: The view whose values are counted. A name or a file is allowed.
+        statistic: Name of the statistic (analyzer.views.statistics).
+        by: The control view, whose values choose the column. None: `view` itself. "partner": columns are the rows at
+            the
+            other side of messages. A view that is given by its name is taken on the level of `view`.
+        columns: Minimum, maximum and width of columns. None: columns that fit all values.
+        plane: A third view, whose values choose the plane. None: one plane.
+        planes: Minimum, maximum and width of planes. None: planes that fit all values.
+        together: True: one row for the whole run.
+        joined: True: neighbouring pieces of time with the same values count as one.
+        begin_s: Begin of the window in seconds.
+        end_s: End of the window in seconds. None: end of the run.
 
-    columns, planes: minimum, maximum and width, unless all values shall fit in. A view that is named is taken on the
-    level of `view`. by="partner": numbers of messages by their other side.
+    Raises:
+        TracelibError: There is no such view or statistic, or the views do not fit together.
     """
     run, data = run_of(trace), view_named(view)
     control = None if by is None or by == PARTNER else _beside(by, data, run)
@@ -83,7 +114,10 @@ def histogram(
 
 
 def bursts(trace: Trace | ViewRun, view: Named, *, begin_s: float = 0.0, end_s: float | None = None) -> Table:
-    """Return the intervals in which the value of a row stays the same, as a table that is read piece by piece."""
+    """Return the bursts of a view in [begin_s, end_s) as a table, which is read piece by piece.
+
+    A burst is a longest interval in which the value of a row stays the same.
+    """
     run, found = run_of(trace), view_named(view)
     begin, end = _interval(begin_s, end_s)
     rows = found.rows(run)
@@ -98,7 +132,11 @@ def bursts(trace: Trace | ViewRun, view: Named, *, begin_s: float = 0.0, end_s: 
 
 
 def shown(run: ViewRun, file: ViewFile, begin_s: float = 0.0, end_s: float | None = None) -> Histogram:
-    """Compute the histogram that a view file describes. Raises TracelibError."""
+    """Compute the histogram that a view file describes, in the window [begin_s, end_s). end_s None: end of the run.
+
+    Raises:
+        TracelibError: The views or the statistic do not fit together.
+    """
     table, view = file.table, file.view
     begin, end = _interval(begin_s, end_s)
     return tabulated.histogram(
@@ -112,9 +150,18 @@ def shown(run: ViewRun, file: ViewFile, begin_s: float = 0.0, end_s: float | Non
 def shared_columns(
     runs: Sequence[ViewRun], file: ViewFile, spans: Sequence[tuple[float, float | None]]
 ) -> Columns | None:
-    """Find columns that fit all values of a histogram's control view, in [begin_s, end_s) of each run.
+    """Find common columns of a histogram that fit the values of its control view in several runs.
 
-    None: its values have names, whose numbers may differ between the runs. Raises TracelibError.
+    Args:
+        runs: The runs.
+        file: The view file that describes the histogram.
+        spans: The window [begin_s, end_s) of each run in seconds; end_s None: end of the run.
+
+    Returns:
+        Columns for all runs. None: the values have names, and the number of a name may differ between the runs.
+
+    Raises:
+        TracelibError: A run does not have the data that the view needs.
     """
     every = []
     for run, (begin_s, end_s) in zip(runs, spans, strict=True):
@@ -131,7 +178,7 @@ def _beside(view: Named, data: View | Derived, run: ViewRun) -> View | Derived:
 
 
 def _levelled(view: View | Derived, data: View | Derived, run: ViewRun) -> View | Derived:
-    """Take a view on the level of another one that has fewer rows: the most of each row's threads."""
+    """Take a view on the level of a view with fewer rows. A row has the largest value of its threads."""
     level = data.rows(run).level
     if not isinstance(view, View) or len(data.rows(run)) >= len(view.rows(run)):
         return view

@@ -1,6 +1,6 @@
-"""Compose functions, which change a row's value one after the other.
+"""Compose functions, which are applied one after the other to the value of a row.
 
-Source: "Dimemas specification", section 1.16.2, "Compose functions"; also the ones that Paraver has beyond it.
+Source: "Dimemas specification", section 1.16.2, "Compose functions"; and those that Paraver has in addition.
 """
 
 from __future__ import annotations
@@ -74,19 +74,30 @@ MAPS: dict[str, Callable[[Function], Map]] = {
     "ceil": lambda _: np.ceil,
     "round": lambda _: np.rint,
 }
-"""Functions of the value alone, by name."""
+"""Compose functions that depend on the value alone, by name: each makes a map of values from its parameters."""
 
 _STACKED, _NESTING, _DELTA, _JOIN = "stacked value", "nesting level", "delta", "join bursts"
 _BURST_TIME, _INTERVAL_TIME = "burst time", "interval time"
 _SUMS: dict[str, Map] = {"enumerate": lambda values: values != 0, "accumulate": lambda values: values}
-"""Value that each step adds to the sum of its row, by the function's name."""
+"""Compose functions that sum up over time, by name: the value that each step adds to the sum of its row."""
 COMPOSE_FUNCTIONS = (*MAPS, *_SUMS, _STACKED, _NESTING, _DELTA, _BURST_TIME, _INTERVAL_TIME, _JOIN)
 
 
 def composed(
     every: Iterator[RowSteps], function: Function, rows: int, bounds: np.ndarray, end: int
 ) -> Iterator[RowSteps]:
-    """Apply a compose function to steps. end: of the run, ns. Raises TracelibError."""
+    """Apply a compose function to the steps of a view.
+
+    Args:
+        every: Steps, window by window.
+        function: The compose function with its parameters.
+        rows: Number of rows of the view.
+        bounds: Edges of the windows in ns.
+        end: End of the run in ns.
+
+    Raises:
+        TracelibError: There is no such function, or its parameters are wrong.
+    """
     name = function.name
     if function.user:
         return _mapped(every, _checked(function))
@@ -135,13 +146,14 @@ def _stacked(every: Iterator[RowSteps], rows: int, *, depth: bool) -> Iterator[R
 
 
 class ChangesOnly:
-    """Filter that leaves out steps which last no time or change nothing: each step left is the begin of a burst."""
+    """Filter that drops steps which last no time or do not change the value. Each step left begins a burst."""
 
     def __init__(self, rows: int) -> None:
-        self.now = np.full(rows, np.nan)  # the value of each row's last burst
+        self.now = np.full(rows, np.nan)  # value of each row's last burst; NaN: none so far
 
     def feed(self, steps: RowSteps) -> tuple[RowSteps, np.ndarray]:
-        """Return a window's steps that change a value, and the value before each (NaN: it is the first of its row)."""
+        """Return the steps of a window that change a value, and the value before each step (NaN: first step of the
+        row)."""
         steps = steps.last_of_each_time()
         if not len(steps.row):
             return steps, steps.value
@@ -155,7 +167,7 @@ class ChangesOnly:
 
 
 def _delta(every: Iterator[RowSteps], rows: int) -> Iterator[RowSteps]:
-    """Yield each burst's value less the value of the burst before."""
+    """Yield the difference between the value of each burst and the value of the burst before; 0 for the first burst."""
     changes = ChangesOnly(rows)
     for steps in every:
         some, before = changes.feed(steps)
@@ -163,7 +175,7 @@ def _delta(every: Iterator[RowSteps], rows: int) -> Iterator[RowSteps]:
 
 
 def _burst_time(every: Iterator[RowSteps], rows: int, bounds: np.ndarray, end: int) -> Iterator[RowSteps]:
-    """Yield the length (us) of each burst whose value is not 0."""
+    """Yield the length in us of each burst whose value is not 0, and 0 for the other bursts."""
     changes, later = ChangesOnly(rows), StepSorter(bounds)
     begin, value = np.zeros(rows, np.int64), np.zeros(rows)
     for steps in every:
@@ -184,7 +196,7 @@ def _burst_time(every: Iterator[RowSteps], rows: int, bounds: np.ndarray, end: i
 
 
 def _summed(every: Iterator[RowSteps], rows: int, added: Map) -> Iterator[RowSteps]:
-    """Yield the sum over the steps of a row up to each of them."""
+    """Yield the running sum of each row: the sum of all its steps up to each step."""
     now = np.zeros(rows)
     for steps in every:
         some = steps.last_of_each_time()
@@ -203,7 +215,8 @@ def _summed(every: Iterator[RowSteps], rows: int, added: Map) -> Iterator[RowSte
 
 
 def _interval_time(every: Iterator[RowSteps], rows: int, bounds: np.ndarray, end: int) -> Iterator[RowSteps]:
-    """Yield the length (us) of each interval, whatever its value. A step begins one, also where the value stays."""
+    """Yield the length in us of each interval between steps. Unlike a burst, it ends at each step, even if the
+    value stays."""
     later, begin = StepSorter(bounds), np.full(rows, -1)
     for steps in every:
         some = steps.last_of_each_time()

@@ -1,8 +1,6 @@
-"""Filters that choose a view's messages, events and calls. States are never filtered.
+"""Filters that choose the messages, events and calls that a view sees. States are never filtered.
 
-Source: "Dimemas specification", section 1.16.2, "Filter".
-
-Also the numbers of a filter as text: `0-3,8`, `>=64K`, `!5`.
+Source: "Dimemas specification", section 1.16.2, "Filter". The numbers of a filter may be text: `0-3,8`, `>=64K`, `!5`.
 """
 
 from __future__ import annotations
@@ -22,16 +20,19 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers in any of some spans, both ends included; `negated`: in none of them."""
+    """A set of numbers: those within any of the spans, both ends included. `negated`: all numbers outside the spans."""
 
     spans: tuple[tuple[float, float], ...]
     negated: bool = False
 
     @classmethod
     def parse(cls, wanted: Numbers | str | float | Sequence[float]) -> Numbers:
-        """Make them from a text such as "0-3,8", ">=64K", "!5" (K, M and G are powers of 1024), a number, or several.
+        """Make a set of numbers from a number, several numbers, or a text such as "0-3,8", ">=64K" or "!5".
 
-        Raises TracelibError.
+        K, M and G are powers of 1024.
+
+        Raises:
+            TracelibError: `wanted` is not of this form.
         """
         if isinstance(wanted, Numbers):
             return wanted
@@ -53,11 +54,11 @@ class Numbers:
 
     @property
     def all(self) -> bool:
-        """True if every number is chosen."""
+        """True if the set contains every number."""
         return self == EVERY
 
     def matches(self, values: np.ndarray) -> np.ndarray:
-        """Return a mask of the values that are chosen."""
+        """Return a mask of the values that are in the set."""
         found = np.zeros(len(values), bool)
         for low, high in self.spans:
             found |= (values == low) if low == high else (values >= low) & (values <= high)
@@ -82,45 +83,49 @@ EVERY = Numbers(((-inf, inf),))
 
 
 Wanted = Numbers | str | float | Sequence[float]
-"""Numbers that are wanted: "0-3,8", ">=64K", "!5", 7, (1, 2)."""
+"""Any form of a set of numbers that a user may give: "0-3,8", ">=64K", "!5", 7, (1, 2)."""
 
 
 _LISTS: tuple[tuple[str, str, type | tuple[type, ...]], ...] = (
     ("communicators", "communicator", str), ("types", "event type", (int, str)), ("calls", "procedure", str),
 )  # fmt: skip
-"""Fields that are lists: name, name for messages, and type of the elements."""
+"""Fields of Filter that are lists: name of the field, word for messages, and type of the elements."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Choice of a run's records. A field that is not given chooses all; a view sees nothing else."""
+    """Conditions on the records that a view sees. A field that is not given accepts all records."""
 
     source: Wanted = EVERY
-    """Messages: world ranks that send."""
+    """Messages: world ranks of the sender."""
     destination: Wanted = EVERY
-    """Messages: world ranks that receive."""
+    """Messages: world ranks of the receiver."""
     size: Wanted = EVERY
-    """Messages: bytes. Calls: bytes that they send or receive, whichever is more."""
+    """Messages: size in bytes. Calls: bytes that the call sends or receives, whichever is more."""
     tag: Wanted = EVERY
-    """Messages and calls."""
+    """Messages and calls: tags."""
     communicators: Sequence[str] = ()
-    """Messages and calls: names, as in the tables of calls (`MPI_COMM_WORLD`)."""
+    """Messages and calls: names of communicators, as in the tables of calls (`MPI_COMM_WORLD`)."""
     logical: bool = False
-    """Messages: they are sent when the call is entered, and received when it was and their data are there."""
+    """Messages: whether logical times count.
+
+    True: a message is sent when the send is called, and received when the receive has been called and the data have
+    arrived. False: physical times.
+    """
     types: Sequence[int | str] = ()
     """Events: types, by number or by name (`mpi`, `region`, `iteration`, a counter, any label of the trace)."""
     values: Wanted | Sequence[str] = EVERY
-    """Events: values, or their names (`MPI_Send`, `solve`)."""
+    """Events: values, or names of values (`MPI_Send`, `solve`)."""
     calls: Sequence[str] = ()
-    """Calls: procedures (`MPI_Send`), or kinds of them (`point to point`, `collective`, `one-sided`, `file`)."""
+    """Calls: procedures (`MPI_Send`), or their kinds (`point to point`, `collective`, `one-sided`, `file`)."""
     peer: Wanted = EVERY
-    """Calls: world ranks of destination, source or root."""
+    """Calls: world rank of the destination, source or root."""
     place: str = ""
-    """Calls: a regular expression that finds their place (`--place` of other commands)."""
+    """Calls: regular expression that is searched in their place (`--place` of other commands)."""
     region: str = ""
-    """Calls, messages (where they are sent) and events: in this region, or in a region in it; `solve/exchange`."""
+    """Calls, messages (at their send) and events: path of a region (`solve/exchange`), with the regions in it."""
     iterations: Wanted = EVERY
-    """Only in these iterations of the main loop, which count from 0."""
+    """Calls, messages and events: numbers of iterations of the main loop, from 0."""
 
     def __post_init__(self) -> None:
         for name in ("source", "destination", "size", "tag", "peer", "iterations"):
@@ -139,12 +144,12 @@ class Filter:
 
     @property
     def has_where(self) -> bool:
-        """True if it depends on the region or the iteration."""
+        """True if the filter depends on regions or iterations."""
         return bool(self.region) or self.iterations != EVERY
 
 
 def _values(values: Wanted | Sequence[str]) -> Numbers | tuple[str, ...]:
-    """Return numbers, or names."""
+    """Convert the field `values` to numbers, or to names if it is text that does not begin with a number."""
     if isinstance(values, str):
         return Numbers.parse(values) if values.lstrip("!<>= -")[:1].isdigit() else (values,)
     if isinstance(values, list | tuple) and values and all(isinstance(value, str) for value in values):

@@ -1,6 +1,6 @@
-"""A function of a view as the user names it.
+"""A function of a view with its parameters, and the names of functions.
 
-Paraver's names of functions, levels, operations and statistics, and the names that the engine has for them.
+The tables translate Paraver's names of functions, levels, operations and statistics to the names of this package.
 
 Source: names of Paraver's kernel (semantic functions of threads, levels, composition, derived windows; statistics).
 """
@@ -32,15 +32,15 @@ THREAD = {
     "Node ID": "node id", "Cpu ID": "cpu id",
 }  # fmt: skip
 OF_STATES = "State Record Dur."
-"""Thread function whose parameters are states. Without parameters it is for Running."""
+"""Thread function whose parameters are states. Without parameters its state is Running."""
 TIMES = (OF_STATES, "Int. Between Evt")
-"""Thread functions whose values are in the window's unit of time."""
+"""Thread functions whose values are times in the unit of the window."""
 BANDWIDTHS = ("Send BandWidth", "Recv BandWidth")
-"""Functions whose values are bytes per unit of time, divided by a factor."""
+"""Thread functions whose values are bytes per unit of time, divided by their parameter."""
 AVERAGES = ("Avg Next Evt Val", "Avg Last Evt Val")
-"""Thread functions whose values are per unit of time, times a factor."""
+"""Thread functions whose values are per unit of time, multiplied by their parameter."""
 CHOOSE = ("Given State", "In State", "Not In State", "Given Evt Val", "In Evt Val", "Not In Evt Val")
-"""Thread functions whose parameters are chosen values."""
+"""Thread functions whose parameters are the values to choose."""
 
 LEVEL = {
     "Adding": "adding", "Adding Sign": "adding sign", "Average": "average", "Maximum": "maximum", "Minimum": "minimum",
@@ -48,7 +48,7 @@ LEVEL = {
 }  # fmt: skip
 THREAD_I = "Thread i"
 OF_CPU = "Active Thd"
-"""Function of CPUs that all windows have unless another is chosen: the value of the thread that is on the CPU."""
+"""Function of the level CPU, which windows have by default: the value of the thread that runs on the CPU."""
 
 LEVELS = {
     "thread": "thread", "task": "task", "appl": "application", "cpu": "cpu", "node": "node", "system": "system",
@@ -64,11 +64,14 @@ COMPOSE = {
     "Burst Time": ("interval time",), "Floor": ("floor",), "Ceil": ("ceil",), "Round": ("round",),
     "Join Bursts": ("join bursts",),
 }  # fmt: skip
-"""Compose functions by Paraver's name; the last name has the parameters. Paraver's sign is 1 for every value but 0."""
+"""Compose functions by Paraver's name, as a chain of functions; the last one of the chain gets the parameters.
+
+Paraver's sign is 1 for every value but 0, so an absolute value comes first.
+"""
 IN_UNITS = ("Burst Time",)
-"""Their values are in the window's unit of time."""
+"""Compose functions whose values are times in the unit of the window."""
 RANGES = ("Select Range", "Is In Range", "Select Range [)", "Is In Range [)")
-"""Their parameters are a maximum and a minimum."""
+"""Compose functions whose parameters are a maximum and a minimum."""
 
 OPERATIONS = {
     "add": "add", "product": "product", "substract": "subtract", "divide": "divide", "maximum": "maximum",
@@ -90,15 +93,15 @@ STATISTICS = {
 
 _ALONE = {theirs: way[0] for theirs, way in COMPOSE.items() if len(way) == 1}
 OURS = {**STATISTICS, **LEVEL, **_ALONE, **THREAD}
-"""Names of functions and statistics that stand for one of ours."""
+"""Names of this package by Paraver's names, for statistics and functions that one name can stand for."""
 ROWS = {**LEVELS, "ptask": "application", "application": "application"}
-"""Levels by their names, with other names of Paraver's windows' rows."""
+"""Levels by Paraver's names, including Paraver's other names for rows of a window."""
 
 US = {
     "Nanoseconds": 1e-3, "Microseconds": 1.0, "Milliseconds": 1e3, "Seconds": 1e6, "Minutes": 6e7, "Hours": 3.6e9,
     "Days": 8.64e10,
 }  # fmt: skip
-"""Microseconds of a unit of time."""
+"""Number of microseconds in each unit of time."""
 
 SHOWN_ONLY = (
     "position_x", "position_y", "width", "height", "comm_lines_enabled", "flags_enabled", "noncolor_mode", "color_mode",
@@ -108,7 +111,7 @@ SHOWN_ONLY = (
     "analyzer_info", "send_icon_enabled", "recv_icon_enabled", "scrollbar",
     "drawmode_rows", "pixel_size", "labels_to_draw", "object_axis_position", "synchronize", "punctual_color_window",
 )  # fmt: skip
-"""Settings of a window that change its picture alone; `window_` stands before each."""
+"""Settings of a window that change only its picture. In files each has the prefix `window_`."""
 HISTOGRAM_SHOWN_ONLY = (
     "Type", "Name", "X", "Y", "Width", "Height", "Accumulator", "CalculateAll", "HideCols", "HorizVert", "Color",
     "SemanticColor", "Zoom", "SortCols", "SortCriteria", "SortReverse", "ComputeYScaleZero", "UseFixedDelta",
@@ -119,21 +122,24 @@ HISTOGRAM_SHOWN_ONLY = (
 )  # fmt: skip
 
 ALIASES = "cfg4d"
-"""Prefix of settings that give other names to functions and values."""
+"""Prefix of settings that rename functions and values for display."""
 FUNCTIONS = (
     *LEVELS, "workload", "from_obj", "to_obj", "tag_msg", "size_msg", "bw_msg", "evt_type", "evt_value",
 )  # fmt: skip
-"""Settings of a window that name a function: levels, and filters."""
+"""Settings of a window that name a function: the levels, and the filters."""
 EARLIER = {"topcompose": "topcompose1", "compose1": "topcompose1", "compose2": "topcompose2"}
-"""Words of earlier versions for compositions. A level's name alone stood for the composition of that level."""
+"""Settings for compositions in earlier versions, with their present names.
+
+In these versions the name of a level alone stood for the composition of the level.
+"""
 COMPOSED = (*(f"compose_{level}" for level in (*LEVELS, "workload")), "topcompose1", "topcompose2")
 FILTERED = (*FUNCTIONS[-7:], "evt_type_label", "evt_value_label")
-"""Settings that the lines of a filter are about; labels stand beside the numbers."""
+"""Settings that a line of a filter may belong to. Labels are stored beside the numbers."""
 
 
 @dataclass(frozen=True)
 class Function:
-    """`name`, as in docs/views.md, with its parameters; or a function of the user's own."""
+    """A function of a view: its name, as in docs/views.md, and its parameters; or a user's function."""
 
     name: str
     values: tuple[Any, ...] = ()
@@ -141,9 +147,10 @@ class Function:
 
     @classmethod
     def parse(cls, given: Any) -> Function:
-        """Make it from a name, ours or Paraver's, a sequence of a name and parameters, or a callable.
+        """Make a Function from a name (of this package or Paraver's), a sequence of name and parameters, or a callable.
 
-        Raises TracelibError.
+        Raises:
+            TracelibError: `given` is none of these.
         """
         if isinstance(given, Function):
             return given
@@ -156,7 +163,11 @@ class Function:
         raise TracelibError(f"{given!r} names no function of a view", 'give a name, or ["name", parameters]', 2)
 
     def number(self, index: int, default: float) -> float:
-        """Return a parameter that is a number. Raises TracelibError."""
+        """Return a parameter as a number, or `default` if fewer parameters are given.
+
+        Raises:
+            TracelibError: The parameter is not a number.
+        """
         if index >= len(self.values):
             return default
         value = self.values[index]
@@ -165,7 +176,11 @@ class Function:
         return float(value)
 
     def found(self, among: dict[str, Any], what: str) -> Any:
-        """Return the entry under the function's name. Raises TracelibError with names that are alike."""
+        """Return the entry of a table under the function's name. `what` is the word for an entry in messages.
+
+        Raises:
+            TracelibError: There is no such entry. The hint has similar names.
+        """
         if self.name not in among:
             alike = get_close_matches(self.name, list(among), 3)
             hint = f"did you mean {', '.join(map(repr, alike))}?" if alike else f"there are {', '.join(among)}"
@@ -174,7 +189,10 @@ class Function:
 
 
 def functions_of(given: Any) -> tuple[Function, ...]:
-    """Return several functions, one after the other, from one or a sequence. A name and numbers are one."""
+    """Return a chain of functions from one function or a sequence of functions. None: no function.
+
+    A sequence of a name and numbers is one function with its parameters.
+    """
     if isinstance(given, list | tuple):
         is_one = len(given) > 1 and isinstance(given[0], str) and all(isinstance(v, int | float) for v in given[1:])
         if not is_one:

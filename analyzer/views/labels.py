@@ -1,4 +1,4 @@
-"""Names of event types and their values, of procedures and of states, as views show them."""
+"""Names and numbers of event types, event values, procedures and states, as views use them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tracelib.schema.procedures import COLLECTIVES, POINT_TO_POINT, base_name, i
 
 _MOST_NAMED = 8
 Labels = dict[int, tuple[str, dict[int, str]]]
-"""Names of event types and of their values: type -> (name, value -> name)."""
+"""Labels of event types by number: name of the type, and the name of each of its values."""
 
 _GROUPS: dict[str, tuple[int, ...]] = {
     "mpi": tuple(map(int, MPI_TYPES)),
@@ -23,14 +23,14 @@ _GROUPS: dict[str, tuple[int, ...]] = {
     "iteration": (int(EventType.ITERATION),),
     "cluster": (int(EventType.CLUSTER),),
 }
-"""Short names of event types."""
+"""Event types by the short name that users write."""
 _ALWAYS = ("mpi", "iteration")
-"""Names of event types that need not be in a trace: their events are there anyway, or are made."""
+"""Short names that are valid for every trace. Their events can always be made, even if the trace has no such type."""
 _COUNTERS = {
     "instructions": ((42000050,), ("PAPI_TOT_INS", "perf::INSTRUCTIONS")),
     "cycles": ((42000059,), ("PAPI_TOT_CYC", "perf::CYCLES")),
 }
-"""Event types of counters by the name that users write: Extrae's types, and the counter's names."""
+"""Event types of hardware counters by the short name that users write: numbers of Extrae, and names of the counter."""
 
 _KINDS: dict[str, Callable[[str], bool]] = {
     "point to point": lambda name: name in POINT_TO_POINT,
@@ -41,7 +41,7 @@ _KINDS: dict[str, Callable[[str], bool]] = {
 
 
 def event_labels(trace: Trace) -> Labels:
-    """Return the labels of the event types that a trace has, or may have."""
+    """Return the labels of all event types that a trace has, or may have."""
     return TYPE_LABELS | call_labels(trace.procedures) | trace.event_labels
 
 
@@ -51,7 +51,11 @@ def _refuse(what: str, name: object, known: Sequence[str], trace: Trace) -> Trac
 
 
 def type_numbers(trace: Trace, wanted: Sequence[int | str]) -> np.ndarray:
-    """Return event types by number or by name, int64. Raises TracelibError."""
+    """Return the numbers of event types that are given by number or by name, int64.
+
+    Raises:
+        TracelibError: The trace has no event type of this name.
+    """
     labels, found = event_labels(trace), list[int]()
     for one in wanted:
         mine = [one] if isinstance(one, int) else _named(one.strip().lower(), labels)
@@ -62,7 +66,7 @@ def type_numbers(trace: Trace, wanted: Sequence[int | str]) -> np.ndarray:
 
 
 def _named(name: str, labels: Labels) -> list[int]:
-    """Return the event types of a name; none if the trace has none."""
+    """Return the numbers of the event types with a name. Empty: the trace has none."""
     found = [number for number, (label, _) in labels.items() if label.lower() == name]
     if name in _COUNTERS and not found:
         types, counters = _COUNTERS[name]
@@ -73,9 +77,18 @@ def _named(name: str, labels: Labels) -> list[int]:
 
 
 def value_numbers(trace: Trace, types: np.ndarray | None, wanted: Sequence[str]) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a test of which EVENT have one of some named values.
+    """Return a function that tests event records (EVENT) for values with the given names.
 
-    Raises TracelibError if no type has a value of a name.
+    Args:
+        trace: The trace, for its labels.
+        types: Numbers of the event types whose values count. None: all types.
+        wanted: Names of values, such as "MPI_Send".
+
+    Returns:
+        Function that returns a mask of the given events.
+
+    Raises:
+        TracelibError: No type has a value of this name.
     """
     pairs, known = list[tuple[int, int]](), list[str]()
     names = {name.lower() for name in wanted}
@@ -97,9 +110,9 @@ def value_numbers(trace: Trace, types: np.ndarray | None, wanted: Sequence[str])
 
 
 def call_numbers(procedures: Sequence[str], wanted: Sequence[str]) -> np.ndarray:
-    """Return a mask of the procedures whose name or kind is wanted.
+    """Return a mask of the procedures whose name or kind ("collective", ...) is among `wanted`.
 
-    A procedure that the run did not call is no mistake.
+    A name that the run never called is not an error.
     """
     names = {name.lower() for name in wanted}
     kinds = [is_of for kind, is_of in _KINDS.items() if kind in names]
@@ -111,7 +124,11 @@ def call_numbers(procedures: Sequence[str], wanted: Sequence[str]) -> np.ndarray
 
 
 def state_numbers(wanted: Sequence[int | str]) -> np.ndarray:
-    """Return states by number or by name ("Running"), int64. Raises TracelibError."""
+    """Return the numbers of states that are given by number or by name ("Running"), int64.
+
+    Raises:
+        TracelibError: There is no state of this name.
+    """
     numbers = {label.lower(): number for number, label in STATE_LABELS.items()}
     found = []
     for one in wanted:

@@ -1,4 +1,4 @@
-"""Rows of views: threads, and the tasks, applications, CPUs and nodes that they belong to."""
+"""Rows of views: threads, and the tasks (ranks), applications, CPUs and nodes to which they belong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.trace import Losses, Trace
 
 
 class Level(StrEnum):
-    """Level of a view: the part of the run that a row stands for."""
+    """Level of a view: the thing that one row stands for, named as in Paraver. A task is a rank."""
 
     THREAD = "thread"
     TASK = "task"
@@ -33,12 +33,12 @@ CHAINS: dict[Level, tuple[Level, ...]] = {
     Level.NODE: (Level.NODE,),
     Level.SYSTEM: (Level.NODE, Level.SYSTEM),
 }
-"""Through which levels the values of threads come to each."""
+"""Levels through which the values of threads are combined, in order, by the level of the view."""
 
 
 @dataclass(frozen=True)
 class ViewRows:
-    """Rows of a level: a name each, and which thread is in which."""
+    """Rows of a view on one level: their names, and the row of each lane (thread)."""
 
     level: Level
     names: tuple[str, ...]
@@ -48,19 +48,22 @@ class ViewRows:
         return len(self.names)
 
     def parents(self, above: ViewRows) -> np.ndarray:
-        """Return the row of a level above that each row is in; int64 (rows,). Threads of a row are in one row there."""
+        """Return the row of a coarser level that contains each row, int64 of shape (rows,).
+
+        All threads of a row must be in the same row of the coarser level.
+        """
         found = np.zeros(len(self), np.int64)
         found[self.of_lane] = above.of_lane
         return found
 
 
 def names_of(names: tuple[str, ...], shown: np.ndarray) -> tuple[str, ...]:
-    """Return the names of the rows that are shown (bool)."""
+    """Return the names of the rows that a bool mask of shape (rows,) chooses."""
     return tuple(name for name, is_shown in zip(names, shown.tolist(), strict=True) if is_shown)
 
 
 class ViewLanes:
-    """Threads of the ranks that could be read, numbered by rank and thread: the lanes."""
+    """Threads of all ranks that could be read, numbered by rank and thread. Such a number is a lane."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -78,18 +81,22 @@ class ViewLanes:
         return len(self.rank)
 
     def lane_numbers(self, rank: np.ndarray, thread: np.ndarray) -> np.ndarray:
-        """Return the lane of each (rank, thread); -1: the rank could not be read."""
+        """Return the lane of each pair (rank, thread); -1: the rank could not be read."""
         first = self._first[rank]
         return np.where(first >= 0, first + thread, -1)
 
     @property
     def in_run(self) -> np.ndarray:
-        """Number of each lane among the threads of all ranks, including ranks that could not be read; int64."""
+        """Number of each lane among the threads of all ranks, int64. Ranks that could not be read are counted, too."""
         threads = np.asarray(self.trace.threads, np.int64)
         return (np.cumsum(threads) - threads)[self.rank] + self.thread
 
     def rows(self, level: Level) -> ViewRows:
-        """Return the rows of a level. Raises TracelibError if the trace does not have the level."""
+        """Return the rows of a level.
+
+        Raises:
+            TracelibError: The trace does not record this level, e.g. CPUs.
+        """
         return self._rows[level] if level in self._rows else self._made(level)
 
     @cached_property
@@ -122,12 +129,12 @@ class ViewLanes:
         return ["all nodes"], np.zeros(len(self), np.int64)
 
     def _cpus(self) -> tuple[Sequence[str], np.ndarray]:
-        """Return the names of CPUs, and the CPU that each thread is first seen on."""
+        """Return the names of CPUs, and the row of the CPU on which each thread is seen first."""
         cpu = np.zeros(len(self), np.int64)
         for begin, end in pairwise(self.trace.windows().tolist()):
             states = self.trace.states(begin, end)[::-1]
             lane = self.lane_numbers(states["rank"], states["thread"])
-            known = (lane >= 0) & (states["cpu"] > 0)  # where threads share CPUs, who waits has none
+            known = (lane >= 0) & (states["cpu"] > 0)  # a waiting thread that shares its CPU has CPU 0: none
             states, lane = states[known], lane[known]
             seen = np.zeros(len(self), np.int64)
             seen[lane] = states["cpu"]

@@ -1,4 +1,4 @@
-"""Level functions, which put the values of several rows together: threads to ranks, nodes or the application.
+"""Level functions, which combine the values of several rows: threads to ranks, nodes or the application.
 
 Source: "Dimemas specification", section 1.16.2, "CPU functions", "TASK functions", "PTASK functions".
 """
@@ -28,11 +28,21 @@ _CHANGED = "changed value"
 LEVEL_FUNCTIONS = (*_OPERATIONS, _CHANGED, "thread N")
 _THREAD = re.compile(r"thread (\d{1,9})")
 _MOST_CELLS = 1 << 20
-"""Values of children that a user's function is shown at once."""
+"""Largest number of values of child rows that a user's function gets in one call."""
 
 
 def combined(every: Iterator[RowSteps], function: Function, parents: np.ndarray, rows: int) -> Iterator[RowSteps]:
-    """Yield steps of `rows` rows, to which the rows of `every` belong. Raises TracelibError."""
+    """Combine the rows of a finer level to rows of a coarser level.
+
+    Args:
+        every: Steps of the finer rows (children), window by window.
+        function: The level function.
+        parents: The coarser row that contains each finer row, of shape (finer rows,).
+        rows: Number of coarser rows.
+
+    Raises:
+        TracelibError: There is no such function, or its parameter is wrong.
+    """
     if function.user:
         return _user(every, function.user, parents, rows)
     name = "thread N" if _THREAD.fullmatch(function.name) else function.name
@@ -68,7 +78,7 @@ def _tree(every: Iterator[RowSteps], name: str, parents: np.ndarray, rows: int) 
 
 
 def _one_child(every: Iterator[RowSteps], function: Function, parents: np.ndarray, rows: int) -> Iterator[RowSteps]:
-    """Yield the value of the child with a number, from 1; 0 if a row has no child with this number."""
+    """Yield the value of one child of each row, by the child's number from 1; 0 if the row has no such child."""
     found = _THREAD.fullmatch(function.name)
     number = int(found[1]) if found else int(function.number(0, 1))
     if number < 1:
@@ -87,10 +97,10 @@ def _one_child(every: Iterator[RowSteps], function: Function, parents: np.ndarra
 
 
 def _last_changed(every: Iterator[RowSteps], parents: np.ndarray) -> Iterator[RowSteps]:
-    """Yield the value of the child that changed last; at the begin it is the first child.
+    """Yield the value of the child that changed last. At the begin it is the first child.
 
-    Of several children that change at one time it is the one whose value before was the newest, as in Paraver's kernel,
-    and of these the one with the highest number.
+    If several children change at the same time, the child whose previous value began last wins, as in Paraver's kernel;
+    if these began at the same time too, the child with the highest number wins.
     """
     children = len(parents)
     since = np.full(children, -1)
@@ -108,7 +118,7 @@ def _last_changed(every: Iterator[RowSteps], parents: np.ndarray) -> Iterator[Ro
 def _user(
     every: Iterator[RowSteps], function: Callable[[np.ndarray], Any], parents: np.ndarray, rows: int
 ) -> Iterator[RowSteps]:
-    """Apply a user's function of values (steps, children) to each step."""
+    """Apply a user's function to the values of the children at each step, float64 of shape (steps, children)."""
     children = [np.flatnonzero(parents == row) for row in range(rows)]
     now = np.zeros(len(parents))
     for steps in every:

@@ -1,12 +1,12 @@
-"""Measures of each row of a view over an interval, as Paraver's analyzer computes them.
+"""Measures of each row of a view over a window of time, as Paraver's analyzer computes them.
 
-Source: "Dimemas specification", section 1.16.2, "Analyzer"; F23 to F26. The standard deviation is the corrected one
-(F25; the printed formula lacks 1/n), the average message size is divided by messages, not by time.
+Source: "Dimemas specification", section 1.16.2, "Analyzer"; F23 to F26. Two formulas are corrected: the standard
+deviation (F25; the printed formula lacks 1/n), and the average message size, which is divided by the number of
+messages,
+not by time.
 
-Sums over the records of rows: messages, events, and a user's function of any of them.
-
-Source: "Dimemas specification", section 1.16.2: a state is two records (of which the second has begin and end
-exchanged), an event is one, a message four.
+Records count as in that section: a state has two records (in the second, begin and end are exchanged), an event one, a
+message four.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ ENDS = (
     ("logical send", SOURCE), ("physical send", SOURCE),
     ("logical receive", DESTINATION), ("physical receive", DESTINATION),
 )  # fmt: skip
-"""Kinds of records of a message, and the side (source or destination) of each."""
+"""Kinds of the four records of a message, and the side (source or destination) to which each belongs."""
 
 
 def message_records(selected: SelectedRecords, begin: int, end: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield kind, lanes and MESSAGE of the messages' records in [begin, end).
+    """Yield kind, lanes and messages (MESSAGE) of the records of messages in [begin, end) ns.
 
-    Also of the whole messages, whose kinds are "send" and "receive", at the times that the filter chooses.
+    The kinds are the names in ENDS. In addition "send" and "receive" are whole messages at the times that the filter
+    chooses.
     """
     for rows in selected.messages():
         sent, received = selected.message_times(rows)
@@ -54,7 +55,11 @@ def message_records(selected: SelectedRecords, begin: int, end: int) -> Iterator
 
 
 def message_sums(selected: SelectedRecords, rows: ViewRows, begin: int, end: int) -> dict[str, np.ndarray]:
-    """Sum up all measures of analyzer.views.measuring.OF_MESSAGES, float64 by row."""
+    """Sum up all measures of OF_MESSAGES in [begin, end) ns.
+
+    Returns:
+        float64 of shape (rows,) by name of the measure.
+    """
     kinds = (*(kind for kind, _ in ENDS), "send", "receive")
     number, size = ({kind: np.zeros(len(rows)) for kind in kinds} for _ in range(2))
     for kind, lane, messages in message_records(selected, begin, end):
@@ -82,10 +87,19 @@ def message_sums(selected: SelectedRecords, rows: ViewRows, begin: int, end: int
 def user_sums(
     selected: SelectedRecords, rows: ViewRows, function: Callable[[str, np.ndarray], Any], begin: int, end: int
 ) -> np.ndarray:
-    """Sum up a user's function of records for each row.
+    """Sum up a user's function of records for each row, in [begin, end) ns.
 
-    function: of a kind ("state begin", "state end", "event", "logical send", ...) and its records (STATE, EVENT,
-    MESSAGE), to a number for each.
+    Args:
+        selected: The records.
+        rows: Rows of the view.
+        function: Gets a kind ("state begin", "state end", "event", "logical send", ...) and records of this kind
+            (STATE,
+            EVENT, MESSAGE). It returns a number for each record.
+        begin: Begin of the window in ns.
+        end: End of the window in ns.
+
+    Returns:
+        float64 of shape (rows,).
     """
     found = np.zeros(len(rows))
 
@@ -114,23 +128,23 @@ NS = 1e9
 
 @dataclass(frozen=True)
 class MeasureLimits:
-    """Limits within which bursts count: values, and lengths in ns, both ends included."""
+    """Limits of the bursts that count, both ends included: their values, and their lengths in ns."""
 
     values: tuple[float, float] = (-inf, inf)
     lengths: tuple[float, float] = (0, inf)
 
 
 class MeasureSums:
-    """Sums over the bursts of each row."""
+    """Sums over the bursts of each row, from which OF_BURSTS computes measures."""
 
     def __init__(self, rows: int, limits: MeasureLimits) -> None:
         self._limits = limits
         self.time, self.integral, self.ranged = np.zeros((3, rows))
-        self.count, self.mean, self.squares = np.zeros((3, rows))  # of the lengths of whole bursts above 0
+        self.count, self.mean, self.squares = np.zeros((3, rows))  # lengths of whole bursts above 0
         self.highest, self.lowest = np.full(rows, -inf), np.full(rows, inf)
 
     def add(self, some: ViewBursts) -> None:
-        """Add bursts to the sums."""
+        """Add bursts to the sums of their rows."""
         rows, length = len(self.time), (some.end - some.begin).astype(np.float64)
         self.time += np.bincount(some.row, length, rows)
         self.integral += np.bincount(some.row, length * some.value, rows)
@@ -144,7 +158,7 @@ class MeasureSums:
         self._spread(some.row[counted], length[counted])
 
     def _spread(self, row: np.ndarray, length: np.ndarray) -> None:
-        """Join the number, mean and sum of squared deviations of two groups (Chan et al. 1979)."""
+        """Update number, mean and sum of squared deviations of lengths with new bursts (Chan et al. 1979)."""
         rows = len(self.time)
         count = np.bincount(row, minlength=rows)
         mean = np.bincount(row, length, rows) / np.maximum(count, 1)
@@ -173,9 +187,10 @@ OF_BURSTS: dict[str, tuple[Callable[[MeasureSums], np.ndarray], str]] = {
         lambda sums: _where(sums.count, np.sqrt(sums.squares / np.maximum(sums.count, 1)) / NS), "s",
     ),
 }  # fmt: skip
-"""Measures of bursts by name: function of the sums, and unit; "value" is the unit of the view.
+"""Measures of bursts by name: function of MeasureSums, and unit; "value" stands for the unit of the view.
 
-Only whole bursts above 0 count as bursts, of which `MeasureLimits.lengths` drops outliers.
+The numbers of bursts, and their lengths, cover only whole bursts with values above 0 and lengths within
+`MeasureLimits.lengths`, which drops outliers.
 """
 
 OF_MESSAGES: dict[str, str] = {
@@ -190,8 +205,9 @@ OF_MESSAGES: dict[str, str] = {
 }
 """Units of the measures of messages, by name.
 
-Sends and receives are messages, at the time that the filter chooses. Their records are logical and physical ones, as
-Paraver counts them.
+"sends" and "receives" are messages, at the times that the filter chooses. "send records" and "receive records" count
+the
+logical and the physical record of each message, as Paraver does.
 """
 
 USUAL = ("average value", "maximum", "minimum", "bursts", "average burst")
@@ -200,29 +216,29 @@ MEASURES = (*OF_BURSTS, *OF_MESSAGES)
 
 @dataclass(frozen=True)
 class Measures:
-    """A table: a row for each row of a view, a column for each measure."""
+    """Table of measures: a row for each row of a view, a column for each measure."""
 
     view: str
     level: str
     rows: tuple[str, ...]
-    columns: dict[str, np.ndarray]  # float64; NaN: there is no such number
+    columns: dict[str, np.ndarray]  # float64 (rows,); NaN: not defined
     units: dict[str, str]
     begin_ns: int
     end_ns: int
 
     def only(self, shown: np.ndarray) -> Measures:
-        """Return only the rows that are shown (bool)."""
+        """Return the table with only the rows that a bool mask of shape (rows,) chooses."""
         columns = {name: values[shown] for name, values in self.columns.items()}
         return replace(self, rows=names_of(self.rows, shown), columns=columns)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Make a data frame with units in the names of columns."""
+        """Return a data frame. The names of columns contain the units."""
         import pandas
 
         return pandas.DataFrame(self.named(), index=pandas.Index(self.rows, name=self.level))
 
     def named(self) -> dict[str, np.ndarray]:
-        """Return columns by name and unit: "average burst (s)"."""
+        """Return the columns by name and unit, such as "average burst (s)"."""
         return {
             f"{name} ({self.units[name]})" if self.units[name] else name: column
             for name, column in self.columns.items()
@@ -236,9 +252,18 @@ def measures(
     view: Any, run: ViewRun, names: Iterable[Any] = USUAL, *, begin_ns: int = 0, end_ns: int | None = None,
     limits: MeasureLimits | None = None,
 ) -> Measures:  # fmt: skip
-    """Compute measures of each row in [begin_ns, end_ns) of the run, by name.
+    """Compute measures of each row of a view in [begin_ns, end_ns) of the run.
 
-    A measure may also be a user's function of records, whose values are added up. Raises TracelibError.
+    Args:
+        view: A View or a Derived.
+        run: The run.
+        names: Names from MEASURES, or user's functions of records, whose values are summed up (see `user_sums`).
+        begin_ns: Begin of the window in ns.
+        end_ns: End of the window in ns. None: end of the run.
+        limits: Bursts that count. None: all.
+
+    Raises:
+        TracelibError: There is no such measure, or the window is empty.
     """
     wanted = [Function.parse(name) for name in names]
     end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)

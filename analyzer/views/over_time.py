@@ -1,4 +1,4 @@
-"""A view over time in bins of one width, for pictures and tables."""
+"""Profile of a view: its values in equal bins of time, for pictures and tables."""
 
 from __future__ import annotations
 
@@ -23,26 +23,32 @@ NS = 1e9
 
 @dataclass(frozen=True)
 class ViewProfile:
-    """Values of each row in each bin; the last bin may be shorter. All float64 (rows, bins)."""
+    """Values of each row of a view in bins of time. The last bin may be shorter.
+
+    mean, maximum, minimum, longest: float64 of shape (rows, bins); NaN: no value. `longest` is the value that holds
+    longest
+    without change in the bin.
+    """
 
     view: str
     unit: str
     level: str
     rows: tuple[str, ...]
     edges: np.ndarray  # int64 (bins + 1,), ns
-    mean: np.ndarray  # over the time of a bin
+    mean: np.ndarray  # weighted by time
     maximum: np.ndarray
     minimum: np.ndarray
-    longest: np.ndarray  # the value of the burst that has most of a bin
-    names: dict[int, str]  # of values, where they stand for something
+    longest: np.ndarray  # value of the burst that covers most of the bin
+    names: dict[int, str]  # names of values; empty: values are numbers
 
     def only(self, shown: np.ndarray) -> ViewProfile:
-        """Return only the rows that are shown (bool)."""
+        """Return the profile with only the rows that a bool mask of shape (rows,) chooses."""
         values = {name: getattr(self, name)[shown] for name in ("mean", "maximum", "minimum", "longest")}
         return replace(self, rows=names_of(self.rows, shown), **values)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Make a data frame of the means: rows are bins by their begin in seconds, columns the rows of the view."""
+        """Return a data frame of the means. Its rows are bins, by their begin in seconds; its columns are rows of
+        the view."""
         import pandas
 
         return pandas.DataFrame(
@@ -63,9 +69,18 @@ def profile(
     end_ns: int | None = None,
     width_ns: int | None = None,
 ) -> ViewProfile:
-    """Compute a view over [begin_ns, end_ns) of the run in at most `bins` bins, or in bins of `width_ns`.
+    """Compute a view over [begin_ns, end_ns) of the run in equal bins.
 
-    Raises TracelibError.
+    Args:
+        view: A View or a Derived.
+        run: The run.
+        bins: Largest number of bins.
+        begin_ns: Begin of the window in ns.
+        end_ns: End of the window in ns. None: end of the run.
+        width_ns: Width of a bin in ns. None: by the number of bins.
+
+    Raises:
+        TracelibError: Rows times bins are too many (more than _MOST_CELLS).
     """
     end = run.trace.duration_ns if end_ns is None else min(end_ns, run.trace.duration_ns)
     rows = view.rows(run)
@@ -91,7 +106,7 @@ def profile(
 
 
 class _Table:
-    """Cells of rows and bins, one after the other."""
+    """Sums over the cells of rows and bins, stored row after row."""
 
     def __init__(self, rows: int, edges: np.ndarray, width: int) -> None:
         self._edges, self._width, self._bins = edges, width, len(edges) - 1
@@ -100,14 +115,14 @@ class _Table:
         self.highest, self.lowest = np.full(size, -inf), np.full(size, inf)
 
     def add(self, some: ViewBursts) -> None:
-        """Add bursts, cut at the edges of bins."""
+        """Add bursts, each cut at the edges of bins."""
         first = (some.begin - self._edges[0]) // self._width
         count = (some.end - 1 - self._edges[0]) // self._width - first + 1
         of = np.repeat(np.arange(len(count)), count)
         number = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count) + first[of]
         length = np.minimum(some.end[of], self._edges[number + 1]) - np.maximum(some.begin[of], self._edges[number])
         at, value = some.row[of] * self._bins + number, some.value[of]
-        low = int(at.min(initial=0))  # bursts come in order of time: of few rows they fill few cells
+        low = int(at.min(initial=0))  # bursts come in order of time, so they fill few cells
         size = int(at.max(initial=0)) - low + 1
         here, near = slice(low, low + size), at - low
         self.time[here] += np.bincount(near, length, size)

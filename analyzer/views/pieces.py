@@ -1,6 +1,6 @@
-"""Several views of the same rows cut into pieces: intervals of a row in which none of them changes.
+"""Several views of the same rows, cut into pieces of time in which no view changes its value.
 
-Also a view that is read twice but computed once: first to find columns that fit all of its values, then to fill them.
+Also a view that is read several times but computed once: first to find columns for all values, then to fill them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from analyzer.views.view import side_by_side
 
 
 class RowPieces(NamedTuple):
-    """Pieces of some rows; the pieces of one row are in order of time."""
+    """Pieces of time as columns. The pieces of one row are in order of time."""
 
     row: np.ndarray  # int64
     length: np.ndarray  # int64, ns
@@ -26,17 +26,22 @@ class RowPieces(NamedTuple):
 
 
 class ViewPoints(NamedTuple):
-    """Values of all views at some times of a window."""
+    """Values of all views at the steps of one window.
+
+    row, time, values: the steps, with float64 values of shape (steps, views). before: values before the window, float64
+    of
+    shape (rows, views). begin, length: of the window in ns.
+    """
 
     row: np.ndarray
     time: np.ndarray
-    values: np.ndarray  # before: float64 (rows, views)
+    values: np.ndarray  # float64 (steps, views)
     before: np.ndarray
     begin: int
     length: int
 
     def values_at(self, row: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """Return the values at each (row, time) of the window, float64 (n, views)."""
+        """Return the values of all views at each (row, time in ns) of the window, float64 of shape (n, views)."""
         key = self.length + 1
         own = self.row * key + (self.time - self.begin)
         found = np.searchsorted(own, row * key + (time - self.begin), side="right") - 1
@@ -52,9 +57,19 @@ class ViewPoints(NamedTuple):
 def pieces(
     views: Sequence[Any], run: ViewRun, rows: ViewRows, begin: int, end: int, *, joined: bool = True
 ) -> Iterator[tuple[RowPieces, ViewPoints]]:
-    """Yield for each window of the run the pieces in [begin, end) ns that end in it, and the values at its times.
+    """Yield, for each window of the run, its pieces in [begin, end) ns and the values at its steps.
 
-    The last window also has the pieces that do not end. joined: neighbours with the same values are one.
+    A piece comes with the window in which it ends. One more window at the end has the pieces that last until the end of
+    the
+    run.
+
+    Args:
+        views: Views or Derived.
+        run: The run.
+        rows: Rows for all views.
+        begin: Begin in ns.
+        end: End in ns.
+        joined: Whether neighbouring pieces of a row with the same values are joined into one.
     """
     count = len(rows)
     now, since, known = np.zeros((count, len(views))), np.zeros(count, np.int64), np.zeros(count, bool)
@@ -97,18 +112,18 @@ _STEP = np.dtype([("time", "<i8"), ("value", "<f8"), ("row", "<i4")])
 
 
 class CachedView:
-    """Steps of a view (View or Derived) of one run, kept in a temporary file once all of them have been read."""
+    """A view (View or Derived) of one run whose steps are stored in a temporary file when they are first read."""
 
     def __init__(self, view: Any) -> None:
         self._view = view
-        self._spill: Spill | None = None  # once all steps are in it
+        self._spill: Spill | None = None  # set when all steps have been stored
 
     def rows(self, run: ViewRun) -> ViewRows:
         """Return the rows of the view."""
         return self._view.rows(run)  # type: ignore[no-any-return]
 
     def steps(self, run: ViewRun) -> Iterator[RowSteps]:
-        """Yield the steps window by window."""
+        """Yield the steps window by window; from the file, once they have all been read before."""
         if self._spill is None:
             yield from self._computed(run)
             return

@@ -23,7 +23,7 @@ _NAMED = 8
 
 
 class ViewRun:
-    """One trace, with the facts that several views need, which are found once."""
+    """A trace with the data that several views need. They are found once for all views."""
 
     def __init__(self, trace: Trace) -> None:
         if not trace.has_call_times:
@@ -34,12 +34,16 @@ class ViewRun:
 
     @property
     def windows(self) -> list[tuple[int, int]]:
-        """Begins and ends, in order; together they are the run."""
+        """Begin and end of each window in ns, in order. Together the windows cover the run."""
         return list(pairwise(self.bounds.tolist()))
 
     @cached_property
     def with_iterations(self) -> Trace:
-        """The trace with its iterations as events. Raises TracelibError if none were found."""
+        """The trace with iterations as events.
+
+        Raises:
+            TracelibError: No iterations were found.
+        """
         if int(EventType.ITERATION) in self.trace.event_labels:
             return self.trace
         found = self.where.iterations
@@ -48,7 +52,14 @@ class ViewRun:
         return WithIterations(self.trace, found)
 
     def at_where(self, wanted: Filter, rank: np.ndarray, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """Return a mask of the (rank, thread, time) that are in the region and the iterations of a filter."""
+        """Return a mask of the moments that are in the region and in the iterations of a filter.
+
+        Args:
+            wanted: The filter.
+            rank: Rank of each moment.
+            thread: Thread of each moment.
+            time: Time of each moment in ns.
+        """
         chosen = np.ones(len(rank), bool)
         if not wanted.has_where:
             return chosen
@@ -63,7 +74,8 @@ class ViewRun:
         return chosen
 
     def _in_region(self, wanted: str) -> np.ndarray:
-        """Return a mask of the paths of regions that contain a region or a chain of them."""
+        """Return a mask of the paths of regions that contain a region, or a chain of regions such as
+        "solve/exchange"."""
         found = np.array([f"/{wanted}/" in f"/{path}/" for path in self.where.paths.texts], bool)
         if not found.any():
             known = sorted({name for path in self.where.paths.texts for name in path.split("/") if name})
@@ -72,7 +84,7 @@ class ViewRun:
         return found
 
     def _path(self, rank: int, thread: np.ndarray, time: np.ndarray) -> np.ndarray:
-        """Return the path of regions that threads of a rank are in at each time."""
+        """Return the path of regions that threads of a rank are in at each time (ns)."""
         found = np.full(len(time), OUTSIDE)
         for number, changes in enumerate(self._changes[rank]):
             mine = thread == number
@@ -81,9 +93,9 @@ class ViewRun:
 
     @cached_property
     def _changes(self) -> dict[int, list[tuple[np.ndarray, np.ndarray]]]:
-        """Times when the threads of each rank change from one path of regions to another.
+        """Times in ns at which the threads of each rank change the path of regions, by rank.
 
-        They are kept because every window needs them, and reading the regions takes as long as reading the calls.
+        They stay in memory because every window needs them, and reading regions takes as long as reading calls.
         """
         return {rank: self.where.paths.changes(rank) for rank in self.lanes.ranks.tolist()}
 
@@ -96,14 +108,14 @@ class SelectedRecords:
         self.lanes, self.windows = run.lanes, run.windows
 
     def states(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield for each window the lanes and STATE of the states that begin in it, in order of time by lane."""
+        """Yield lanes and records (STATE) of the states that begin in each window, by lane and time."""
         trace, every = self.run.trace, range(self.run.trace.size)
         for begin, end in self.windows:
             rows = trace.rank_states(begin, end, every)
             yield self._of_lanes(rows, rows["rank"], rows["thread"])
 
     def events(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield for each window the lanes and EVENT of its events, in order of time by lane."""
+        """Yield lanes and records (EVENT) of the events in each window, by lane and time."""
         trace = self._event_trace
         types, values = self._types, self._values
         read: Callable[[int, int], np.ndarray] = trace.events
@@ -120,7 +132,7 @@ class SelectedRecords:
             yield self._of_lanes(rows, rows["rank"], rows["thread"])
 
     def calls(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield for each window the lanes and CALL of its calls, in order of enter by lane."""
+        """Yield lanes and records (CALL) of the calls that are entered in each window, by lane and entry."""
         for begin, end in self.windows:
             rank, rows, paths = self._calls_and_paths(begin, end)
             keep = self._chosen_calls(rank, rows, paths)
@@ -129,7 +141,7 @@ class SelectedRecords:
             yield self._of_lanes(rows, rank, rows["thread"])
 
     def messages(self) -> Iterator[np.ndarray]:
-        """Yield all MESSAGE in pieces, in any order."""
+        """Yield the messages (MESSAGE) in pieces. They are in no particular order."""
         trace, wanted = self.run.trace, self.wanted
         trace.match()
         for begin, end in pairwise(trace.message_windows().tolist()):
@@ -146,9 +158,10 @@ class SelectedRecords:
             yield rows if where.all() else rows.compress(where)
 
     def message_times(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return when each message is sent and received, by the times that the filter chooses.
+        """Return the times (ns) at which each message is sent and received, logical or physical as the filter chooses.
 
-        By logical times, a message is received when its data are there and the receive was called, whichever is later,
+        By logical times, a message is received when its data have arrived and its receive has been called, whichever is
+        later,
         as in Paraver.
         """
         if self.wanted.logical:
@@ -192,7 +205,8 @@ class SelectedRecords:
         return [number for number, name in enumerate(known) if name in self.wanted.communicators]
 
     def _calls_and_paths(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Rank, CALL and path of all calls of a window; no paths where these do not matter."""
+        """Return rank, record (CALL) and path of all calls of a window. The paths are None if the filter has no
+        place."""
         trace, every = self.run.trace, range(self.run.trace.size)
         rows, counts = trace.rank_calls(every, begin, end)
         rank = np.repeat(np.arange(trace.size), counts)
@@ -203,12 +217,12 @@ class SelectedRecords:
 
     @cached_property
     def _paths(self) -> np.ndarray:
-        """bool by path: whether calls with it are wanted."""
+        """Mask of the call paths that the filter's place matches."""
         return PlaceChoice.parse(self.wanted.place).paths(self.run.trace)
 
     @cached_property
     def _calls(self) -> np.ndarray:
-        """bool by procedure."""
+        """Mask of the procedures that the filter chooses."""
         return call_numbers(self.run.trace.procedures, self.wanted.calls)
 
     def _chosen_calls(self, rank: np.ndarray, rows: np.ndarray, paths: np.ndarray | None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Statistics of a histogram's cells, and the sums that they are computed from."""
+"""Statistics of the cells of a histogram, and the sums from which they are computed."""
 
 from __future__ import annotations
 
@@ -19,24 +19,33 @@ _NS = 1e9
 
 
 class StatisticCells:
-    """Sums over the pieces and messages of each cell; arrays of one shape (planes, rows, columns)."""
+    """Sums over the pieces of time and the messages of each cell, for cells of shape (planes, rows, columns)."""
 
     def __init__(self, shape: tuple[int, int, int], interval_ns: int, *, of_messages: bool) -> None:
         self._shape, self.interval = shape, interval_ns
         cells = int(np.prod(shape))
         size, messages = (0, cells) if of_messages else (cells, 0)
         self.time, self.integral, self.count, self.total = np.zeros((4, size))
-        self.controlled, self.nonzero, self.nonzero_count = np.zeros((3, size))  # where control, or data, is not 0
-        self.mean, self.squares = np.zeros((2, size))  # of the lengths of pieces
+        self.controlled, self.nonzero, self.nonzero_count = np.zeros((3, size))  # control, or data, is not 0
+        self.mean, self.squares = np.zeros((2, size))  # lengths of pieces: mean, sum of squared deviations
         self.highest, self.lowest = np.full(size, -inf), np.full(size, inf)
-        self.number, self.bytes, self.largest = np.zeros((3, 2, messages))  # of messages, received and sent
+        self.number, self.bytes, self.largest = np.zeros((3, 2, messages))  # messages, received and sent
         self.smallest = np.full((2, messages), inf)
 
     def add(
         self, plane: np.ndarray, row: np.ndarray, column: np.ndarray, length: np.ndarray, control: np.ndarray,
         value: np.ndarray,
     ) -> None:  # fmt: skip
-        """Add pieces, with the values of the control and of the data view. Plane or column -1 does not count."""
+        """Add pieces of time to their cells.
+
+        Args:
+            plane: Plane of each piece; -1: the piece does not count.
+            row: Row of each piece.
+            column: Column of each piece; -1: the piece does not count.
+            length: Length of each piece in ns.
+            control: Value of the control view in each piece.
+            value: Value of the data view in each piece.
+        """
         inside = (plane >= 0) & (column >= 0)
         at = self._at(plane, row, column)[inside]
         length, value, size = length[inside].astype(np.float64), value[inside], len(self.time)
@@ -60,7 +69,15 @@ class StatisticCells:
     def add_messages(
         self, plane: np.ndarray, row: np.ndarray, column: np.ndarray, size: np.ndarray, *, is_send: bool
     ) -> None:
-        """Add messages that are sent or received while a row is in a cell."""
+        """Add messages that are sent (`is_send`) or received while a row is in a cell.
+
+        Args:
+            plane: Plane of each message; -1: the message does not count.
+            row: Row of each message.
+            column: Column of each message; -1: the message does not count.
+            size: Bytes of each message.
+            is_send: True: the messages are sent. False: they are received.
+        """
         inside = (plane >= 0) & (column >= 0)
         at, size, side = self._at(plane, row, column)[inside], size[inside], int(is_send)
         self.number[side] += np.bincount(at, minlength=len(self.number[side]))
@@ -69,12 +86,12 @@ class StatisticCells:
         np.minimum.at(self.smallest[side], at, size)
 
     def values(self, statistic: str) -> np.ndarray:
-        """Return a statistic of each cell, in the shape of the cells."""
+        """Return a statistic of each cell, float64 of shape (planes, rows, columns). NaN: not defined."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(STATISTICS[statistic].of(self), np.float64).reshape(self._shape)
 
     def share_of_row(self, values: np.ndarray) -> np.ndarray:
-        """Return values in percent of the sum over a row of a plane."""
+        """Return values as percentages of the sum over the columns of the same row and plane."""
         cube = values.reshape(self._shape)
         whole = cube.sum(axis=2, keepdims=True)
         return np.where(whole > 0, 100 * cube / np.where(whole > 0, whole, 1.0), 0.0).ravel()
@@ -85,12 +102,12 @@ class StatisticCells:
 
 @dataclass(frozen=True)
 class ViewStatistic:
-    """Formula of a statistic from the sums, and its unit; "value" is the unit of the data view."""
+    """A statistic: its formula from StatisticCells, and its unit; "value" stands for the unit of the data view."""
 
     of: Callable[[StatisticCells], np.ndarray]
     unit: str = ""
     messages: bool = False
-    adds: bool = True  # whether numbers of several rows mean something together
+    adds: bool = True  # whether adding its values over rows makes sense
 
 
 def _known(count: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -139,29 +156,35 @@ STATISTICS: dict[str, ViewStatistic] = {
     **_of_messages("sends", 1),
     **_of_messages("receives", 0),
 }
-"""Statistics by name.
+"""Statistics of a histogram by name.
 
-A burst of a cell is a piece of time of a row in which neither view changes; bursts that the interval cuts count, too.
+A burst of a cell is a piece of time of a row in which neither the control nor the data view changes. Bursts that are
+cut
+by the window count, too.
 """
 
 
 def statistic_of(name: str) -> ViewStatistic:
-    """Return the statistic of this name. Raises TracelibError if there is none."""
+    """Return the statistic of this name.
+
+    Raises:
+        TracelibError: There is no such statistic.
+    """
     return Function(name).found(STATISTICS, "statistic")  # type: ignore[no-any-return]
 
 
 class WindowEnds(NamedTuple):
-    """Sends, or receives, of a window by row and time."""
+    """Sends, or receives, in one window as columns, ordered by row and time."""
 
     is_send: bool
     row: np.ndarray
     time: np.ndarray
     size: np.ndarray
-    partner: np.ndarray  # row of the other side; -1: it could not be read
+    partner: np.ndarray  # row of the other side; -1: its rank could not be read
 
 
 class MessageEnds:
-    """Sends and receives of rows, window by window."""
+    """Sends and receives of the messages of a view's rows, window by window."""
 
     def __init__(self, selected: SelectedRecords, rows: ViewRows, begin: int, end: int) -> None:
         bounds = selected.run.bounds
@@ -177,7 +200,7 @@ class MessageEnds:
         self._windows = {is_send: tuple(later.windows() for later in both) for is_send, both in ends.items()}
 
     def of_next_window(self) -> Iterator[WindowEnds]:
-        """Yield the next window's sends, then its receives."""
+        """Yield the sends of the next window, and then its receives."""
         for is_send, both in self._windows.items():
             (row, time, size), (_, _, partner) = (next(windows) for windows in both)
             yield WindowEnds(is_send, row, time, size, partner.astype(np.int64))

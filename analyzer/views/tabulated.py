@@ -1,6 +1,6 @@
-"""Tables of a view by the values of another view, as Paraver's histograms.
+"""Histograms: tables of a view by the values of another view, as in Paraver.
 
-The control view chooses the column of a time, the data view gives the values that are counted there, a third view
+At each time, the control view chooses the column, the data view gives the value to count, and an optional third view
 chooses the plane. The rows are the rows of the view with the finest level.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas
 
 PARTNER = "partner"
-"""Instead of a control view: columns are the other sides of messages."""
+"""Name of the control view if columns are the rows at the other side of messages."""
 _MOST = 10_000
 _MOST_CELLS = 1 << 25
 _USUAL = 20
@@ -36,7 +36,7 @@ _MOST_WHOLE = 512
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns [minimum, minimum + width), ... up to the one that has the maximum, which still counts."""
+    """Columns of equal width: [minimum, minimum + width), and so on. The maximum belongs to the last column."""
 
     minimum: float
     maximum: float
@@ -55,17 +55,17 @@ class Columns:
 
     @property
     def edges(self) -> np.ndarray:
-        """Begins of the columns."""
+        """Lower edges of the columns, float64 of shape (count,)."""
         return self.minimum + self.width * np.arange(self.count)
 
     def column_numbers(self, values: np.ndarray) -> np.ndarray:
-        """Return the column of each value; -1: none."""
+        """Return the number of the column that contains each value; -1: no column."""
         inside = (values >= self.minimum) & (values <= self.maximum)
         found = np.floor((np.where(inside, values, self.minimum) - self.minimum) / self.width).astype(np.int64)
         return np.where(inside, np.minimum(found, self.count - 1), -1)
 
     def labels(self, names: dict[int, str]) -> tuple[str, ...]:
-        """Return each column's name, its only value, or its span."""
+        """Return a label for each column: the name of its value, its only value, or its range."""
         if self.width == 1 and float(self.minimum).is_integer():
             return tuple(names.get(int(edge), f"{int(edge)}") for edge in self.edges)
         return tuple(f"{edge:.5g} to {edge + self.width:.5g}" for edge in self.edges)
@@ -73,7 +73,11 @@ class Columns:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Histogram with `values` (planes, rows, columns), float64; NaN: the cell has no value."""
+    """A statistic by plane, row and column.
+
+    values: float64 of shape (planes, rows, columns); NaN: not defined in this cell. edges: lower edges of the columns.
+    planes: labels of the planes; one empty label if there is no third view.
+    """
 
     statistic: str
     unit: str
@@ -83,22 +87,22 @@ class Histogram:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     edges: np.ndarray
-    planes: tuple[str, ...]  # one without a name where there is no third view
+    planes: tuple[str, ...]  # one empty label if there is no third view
     values: np.ndarray
 
     def plane(self, number: int = 0) -> pandas.DataFrame:
-        """Return the rows and columns of a plane."""
+        """Return one plane as a data frame of rows and columns."""
         import pandas
 
         index = pandas.Index(self.rows, name=self.level)
         return pandas.DataFrame(self.values[number], index, pandas.Index(self.columns, name=self.control))
 
     def only(self, shown: np.ndarray) -> Histogram:
-        """Return only the rows that are shown (bool)."""
+        """Return the histogram with only the rows that a bool mask of shape (rows,) chooses."""
         return replace(self, rows=names_of(self.rows, shown), values=self.values[:, shown])
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Make a data frame of all planes; with several planes they come first in the index."""
+        """Return all planes as one data frame. With several planes, the plane is the first level of the index."""
         import pandas
 
         if len(self.planes) == 1:
@@ -107,7 +111,8 @@ class Histogram:
         return pandas.concat(frames, names=["plane", self.level])
 
     def filled(self) -> Histogram:
-        """Return the histogram without empty columns, which are the most if values are numbers of names."""
+        """Return the histogram without columns that are 0 or NaN everywhere. If values stand for names, most
+        columns are."""
         used = ((self.values != 0) & ~np.isnan(self.values)).any(axis=(0, 1))
         kept = tuple(name for name, is_used in zip(self.columns, used.tolist(), strict=True) if is_used)
         return Histogram(
@@ -116,9 +121,11 @@ class Histogram:
         )  # fmt: skip
 
     def summary(self) -> dict[str, np.ndarray]:
-        """Compute Paraver's summary of each plane and column, over the rows that have a value other than 0.
+        """Compute Paraver's summary of each plane and column, over the rows whose value is not 0.
 
-        It has total, average, maximum, minimum, standard deviation and average / maximum.
+        Returns:
+            total, average, maximum, minimum, standard deviation and average / maximum, float64 of shape (planes,
+            columns).
         """
         filled = np.where(np.isnan(self.values) | (self.values == 0), np.nan, self.values)
         count = (~np.isnan(filled)).sum(axis=1)
@@ -143,27 +150,27 @@ def histogram(
     together: bool = False, joined: bool = True, partners: bool = False, lengths: tuple[float, float] = (0, inf),
     data_range: tuple[float, float] = (-inf, inf),
 ) -> Histogram:  # fmt: skip
-    """Compute the table of `statistic` (analyzer.views.statistics) over [begin_ns, end_ns) of the run.
+    """Compute the histogram of a statistic over [begin_ns, end_ns) of the run.
 
     Args:
         control: The view whose values choose the column.
         run: The run.
-        data: The view whose values are counted; None: the control view.
-        statistic: Name of the statistic.
-        columns: None: columns that fit all values.
-        plane: The view whose values choose the plane.
-        planes: None: planes that fit all values.
-        begin_ns: Begin of the interval.
-        end_ns: End of the interval.
-        together: One row for all.
-        joined: Neighbouring pieces with the same values are one.
-        partners: Columns are the other sides of the messages that are sent or received where the control view is in
+        data: The view whose values are counted. None: the control view.
+        statistic: Name of the statistic (analyzer.views.statistics.STATISTICS).
+        columns: The columns. None: columns that fit all values.
+        plane: The view whose values choose the plane. None: one plane.
+        planes: The planes. None: planes that fit all values.
+        begin_ns: Begin of the window in ns.
+        end_ns: End of the window in ns. None: end of the run.
+        together: True: one row for the whole run.
+        joined: True: neighbouring pieces of a row with the same values are joined into one.
+        partners: True: columns are the rows at the other side of messages, which count while the control view is in
             `columns`.
-        lengths: Lengths in ns. A piece outside of them does not count.
-        data_range: Values of the data view. A piece outside of them does not count.
+        lengths: Least and largest length in ns of a piece that counts.
+        data_range: Least and largest value of the data view for a piece that counts.
 
     Raises:
-        TracelibError: The views or the statistic do not fit together.
+        TracelibError: The views or the statistic do not fit together, or there are too many cells.
     """
     statistic = OURS.get(statistic, statistic)
     of_messages = statistic_of(statistic).messages
@@ -213,13 +220,18 @@ def histogram(
 
 
 def _cell(values: np.ndarray, columns: Columns, planes: Columns, *, plane: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return plane and column; -1: none."""
+    """Return plane and column of each row of values; -1: none."""
     plane_numbers = planes.column_numbers(values[:, -1]) if plane else np.zeros(len(values), np.int64)
     return plane_numbers, columns.column_numbers(values[:, 0])
 
 
 def usual_columns(view: Any, run: ViewRun, begin_ns: int, end_ns: int) -> Columns:
-    """Return columns for all values of a view: one for each whole number if these are few, else about twenty."""
+    """Return columns for all values of a view in [begin_ns, end_ns).
+
+    If all values are whole numbers within a range below _MOST_WHOLE, each number has a column. Otherwise there are
+    about
+    _USUAL columns of a round width.
+    """
     low, high, whole = inf, -inf, True
     for some in bursts(view, run, begin_ns, end_ns):
         if len(some.value):
@@ -236,7 +248,7 @@ def usual_columns(view: Any, run: ViewRun, begin_ns: int, end_ns: int) -> Column
 
 
 def together(every: Sequence[Columns]) -> Columns:
-    """Return columns with room for all values of any of these."""
+    """Return columns that cover all the given columns. The width is the largest of theirs, or larger."""
     low, high = min(one.minimum for one in every), max(one.maximum for one in every)
     width = max(one.width for one in every)
     if all(one.width == 1 for one in every) and high - low < _MOST_WHOLE:
@@ -246,6 +258,6 @@ def together(every: Sequence[Columns]) -> Columns:
 
 
 def _round(width: float) -> float:
-    """Return the next 1, 2 or 5 times a power of ten."""
+    """Round a width up to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** floor(log10(width))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= width)

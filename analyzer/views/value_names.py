@@ -1,4 +1,4 @@
-"""Names of the values of a view, where they stand for something: states, MPI calls, regions."""
+"""Names of the values of a view whose values stand for states, MPI calls or regions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from analyzer.views.lanes import Level
 from analyzer.views.thread.intervals import call_names
 
 _KEEP = ("as is", "select range", "select range [)", "stacked value", "is equal")
-"""Compose functions that leave a value or make it 0."""
+"""Compose functions that either keep a value or replace it by 0, so that names stay valid."""
 _ONE_OF = ("maximum", "minimum")
 
 
 def value_names(view: Any, trace: Trace) -> dict[int, str]:
-    """Return value -> name; empty if values are numbers."""
+    """Return the name of each value of a view. Empty: the values are plain numbers."""
     thread = getattr(view, "thread", None)
     if thread is None or thread.user or not _kept(view):
         return {}

@@ -1,4 +1,4 @@
-"""A view: a filter of records, and the functions that make one value of them."""
+"""A view: a filter of records, and the functions that make one value per row of them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ class View:
 
         compose1(compose2(application(task(thread(filtered records)))))
 
-    Functions are given by name, as a sequence of a name and parameters, or as a function of numpy columns. `composes`
-    has those that come right after the function of a level, by the level's name. Source: "Dimemas specification",
-    section 1.16.2.
+    A function is given by its name, as a sequence of name and parameters, or as a function of numpy columns. `composes`
+    has
+    the compose functions that follow the function of a level, by the name of the level.
+
+    Source: "Dimemas specification", section 1.16.2.
     """
 
     thread: Any = "useful"
@@ -65,11 +67,15 @@ class View:
             object.__setattr__(self, "name", self.thread.name)
 
     def rows(self, run: ViewRun) -> ViewRows:
-        """Return the rows that the view has values for."""
+        """Return the rows for which the view has values."""
         return run.lanes.rows(Level(self.level))
 
     def steps(self, run: ViewRun) -> Iterator[RowSteps]:
-        """Yield the steps window by window. Raises TracelibError if a function is not known."""
+        """Yield the steps of all rows, window by window.
+
+        Raises:
+            TracelibError: A function is not known, or its parameters are wrong.
+        """
         found = thread_steps(SelectedRecords(run, self.filter), self.thread)
         found = self._composed(found, run, self.composes.get(Level.THREAD.value, ()), len(run.lanes))
         below = run.lanes.rows(Level.THREAD)
@@ -81,7 +87,8 @@ class View:
         return self._composed(found, run, (*self.compose2, *self.compose1), len(below))
 
     def unit_of(self) -> str:
-        """Return the unit of the view's values, as far as its functions determine it."""
+        """Return the unit of the view's values; "": it is not known, e.g. because compose functions change the
+        values."""
         if self.unit or self.compose1 or self.compose2 or self.composes:
             return self.unit
         return thread_functions().get(self.thread.name, "")
@@ -109,20 +116,22 @@ OPERATIONS = {
     "different": lambda values: values[:, 0] != values[:, 1],
     "controlled": lambda values: np.where(values[:, 1] != 0, values[:, 0], 0.0),
 }
-"""Operations on values (steps, views), by name.
+"""Operations of derived views by name, on values of shape (steps, views).
 
-"controlled" is the first view where the second is not 0. A value divided by 0 is 0.
+"controlled" is the first view where the second view is not 0, and 0 elsewhere. A value divided by 0 is 0.
 """
 
 
 @dataclass(frozen=True)
 class Derived:
-    """A view made of others: an operation on their values at each time. One of a coarser level counts for all rows in
-    each of its own."""
+    """A view that is computed from other views, by an operation on their values at each time.
+
+    Its rows are the rows of the finest view. The value of a coarser view counts for each finer row in it.
+    """
 
     operation: Any
     of: tuple[Any, ...]  # View or Derived
-    factors: tuple[float, ...] = ()  # that the values are multiplied by first; 1 unless given
+    factors: tuple[float, ...] = ()  # multiply the values of each view first; 1 unless given
     compose2: Any = ()
     compose1: Any = ()
     name: str = ""
@@ -141,18 +150,18 @@ class Derived:
             object.__setattr__(self, "name", self.operation.name)
 
     def rows(self, run: ViewRun) -> ViewRows:
-        """Return the rows of the view that has most."""
+        """Return the rows of the finest view."""
         return max((one.rows(run) for one in self.of), key=len)
 
     def steps(self, run: ViewRun) -> Iterator[RowSteps]:
-        """Yield the steps window by window."""
+        """Yield the steps of all rows, window by window."""
         found = self._made(run)
         for function in (*self.compose2, *self.compose1):
             found = composed(found, function, len(self.rows(run)), run.bounds, run.trace.duration_ns)
         return found
 
     def unit_of(self) -> str:
-        """Return the unit of the values."""
+        """Return the unit of the values, as given."""
         return self.unit
 
     def _made(self, run: ViewRun) -> Iterator[RowSteps]:
@@ -165,14 +174,18 @@ class Derived:
 def side_by_side(
     views: Sequence[Any], run: ViewRun, rows: ViewRows
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield the steps of any of the views on these rows, and the values of all views then, window by window."""
+    """Yield, window by window, the steps at which any view changes, with the values of all views.
+
+    Returns:
+        Row and time of each step, and values of shape (steps, views).
+    """
     merge = StepMerger(len(views), len(rows))
     for every in zip(*(_on_rows(view, run, rows) for view in views), strict=True):
         yield merge.feed(every)
 
 
 def _on_rows(view: Any, run: ViewRun, rows: ViewRows) -> Iterator[RowSteps]:
-    """Yield the steps of a view of these rows or of coarser ones, repeated for each of these rows."""
+    """Yield the steps of a view for the given rows. The steps of a coarser view are repeated for each row in it."""
     own = view.rows(run)
     if own.level == rows.level:
         yield from view.steps(run)

@@ -16,13 +16,13 @@ from analyzer.views.view import Derived, View
 LIBRARY = Path(__file__).parent / "library"
 _ENDING = ".toml"
 Above = tuple[Path, ...]
-"""Files that name each other, the first one first."""
+"""Chain of files in which each names the next, to detect files that name themselves."""
 _SHOWS = ("rows", "bursts", "profile", "histogram")
 
 
 @dataclass(frozen=True)
 class ViewTable:
-    """Settings of a histogram: see analyzer.views.tabulated."""
+    """Settings of a histogram, as in analyzer.views.tabulated.histogram."""
 
     control: Any = None  # View; None: the view itself
     statistic: str = "average value"
@@ -36,24 +36,32 @@ class ViewTable:
 
 @dataclass(frozen=True)
 class ViewFile:
-    """A view, and how it is looked at."""
+    """A view, and how it is presented."""
 
     view: Any  # View or Derived
-    says: str = ""  # what it shows, in a sentence
+    says: str = ""  # a sentence that says what the view shows
     show: str = "rows"  # one of rows, bursts, profile, histogram
     measures: tuple[str, ...] = ()
     bins: int = 20
     table: ViewTable = field(default_factory=ViewTable)
-    objects: Any = None  # analyzer.views.paraver.objects.Objects: the rows that are shown; None: all
+    objects: Any = None  # SelectedObjects: the rows that are shown; None: all
 
 
 def library() -> dict[str, str]:
-    """Return the views that are part of the package: name -> description."""
+    """Return the description of each view of the library, by name."""
     return {path.stem.replace("-", " "): read_view(path).says for path in sorted(LIBRARY.glob(f"*{_ENDING}"))}
 
 
 def find_view(name: str, above: Above = ()) -> ViewFile:
-    """Find a view of the library by its name, or of a file. Raises TracelibError."""
+    """Find a view by its name in the library, or read it from a file.
+
+    Args:
+        name: Name of a library view, or path of a TOML file.
+        above: Files that led to this view, to detect files that name themselves.
+
+    Raises:
+        TracelibError: There is no such view, or its file is wrong.
+    """
     known = LIBRARY / f"{name.lower().replace(' ', '-')}{_ENDING}"
     if Path(name).suffix == _ENDING or "/" in name:
         return read_view(Path(name), above)
@@ -66,7 +74,15 @@ def find_view(name: str, above: Above = ()) -> ViewFile:
 
 
 def read_view(path: Path, above: Above = ()) -> ViewFile:
-    """Read a view from a TOML file. above: the files that are made of this one. Raises TracelibError."""
+    """Read a view from a TOML file.
+
+    Args:
+        path: The file.
+        above: Files that led to this file, to detect files that name themselves.
+
+    Raises:
+        TracelibError: The file cannot be read, is wrong, or is made of itself.
+    """
     if path.resolve() in above:
         raise TracelibError(f"{path} is made of itself", "", 2)
     try:
@@ -82,7 +98,14 @@ def read_view(path: Path, above: Above = ()) -> ViewFile:
 def view_of(table: Mapping[str, Any], name: str = "", folder: Path = Path(), above: Above = ()) -> ViewFile:
     """Make a view from the contents of a TOML file.
 
-    folder: where the files lie that it names. Raises TracelibError.
+    Args:
+        table: The contents.
+        name: Name of the view unless the contents have one.
+        folder: Folder for the names of other files.
+        above: Files that led to this view.
+
+    Raises:
+        TracelibError: A field is unknown or has a wrong value.
     """
     given = dict(table)
     own: dict[str, Any] = {key: given.pop(key) for key in ("says", "show", "measures", "bins") if key in given}
@@ -100,7 +123,7 @@ def view_of(table: Mapping[str, Any], name: str = "", folder: Path = Path(), abo
 
 
 def _view(given: Any, folder: Path, above: Above) -> Any:
-    """Make a view of a table of TOML; of a text the view of that name."""
+    """Make a view from a table of TOML, or find the view that a text names."""
     if isinstance(given, str):
         inside = folder / given
         return find_view(str(inside) if inside.suffix == _ENDING else given, above).view

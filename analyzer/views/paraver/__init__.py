@@ -1,1 +1,1 @@
-"""Paraver's configuration files, turned into views and histograms."""
+"""Readers of Paraver's configuration files (.cfg), which they turn into views and histograms."""

@@ -1,4 +1,4 @@
-"""A Paraver configuration as views and histograms of the engine; parts that cannot be read are named."""
+"""A Paraver configuration as views and histograms of this package, with notes on what could not be read."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ _READ = (
     "Delta", "Object",
 )  # fmt: skip
 _WRONG = (UnreadableWindow, TracelibError, ValueError, OverflowError)
-"""Errors for which a window or a histogram is left out: the last two if a number is none, or no valid value."""
+"""Errors for which a window or a histogram is left out. The last two mean a wrong number."""
 _PLANE = ("3D_ControlWindow", "3D_ComputeYScale", "3D_Minimum", "3D_Maximum", "3D_Delta", "3D_FixedValue")
 _TRUE = "True"
 _UNLIMITED = 1e300
-"""Limits beyond it are the largest numbers, in several roundings."""
+"""Limits beyond this number stand for "no limit". Files have several roundings of the largest double."""
 
 
 @dataclass(frozen=True)
 class Cfg:
     """Views and histograms of a Paraver configuration.
 
-    `windows`: every window that could be read. `files`: the histograms that the configuration shows; if it has none,
-    the windows that no other window is made of. `notes`: a line for each part that is not read.
+    windows: every window that could be read. files: the histograms of the configuration; without histograms, the
+    windows
+    that are not a part of another window. notes: one line for each part that was not read.
     """
 
     windows: tuple[View | Derived, ...]
@@ -42,7 +43,11 @@ class Cfg:
 
 
 def read_cfg(path: str | os.PathLike[str]) -> Cfg:
-    """Read a configuration. Raises TracelibError if the file is none, or nothing of it can be read."""
+    """Read a Paraver configuration.
+
+    Raises:
+        TracelibError: The file is not a Paraver configuration, or nothing in it can be read.
+    """
     text = read_text(Path(path))
     notes = [f"{line!r} is not read" for line in text.others]
     views: dict[int, View | Derived] = {}
@@ -78,7 +83,7 @@ _OF_ONE = re.compile(r"(window|histogram) '(.*)': (.*)")
 
 
 def _once(notes: list[str]) -> tuple[str, ...]:
-    """Return each remark once, with the number of windows that it is about."""
+    """Join equal notes on different windows into one note that has the number of windows."""
     about: dict[tuple[str, str], list[str]] = {}
     for note in notes:
         found = _OF_ONE.fullmatch(note)
@@ -94,7 +99,7 @@ def _said(kind: str, of: list[str], says: str) -> str:
 
 
 def _reason(notes: list[str]) -> str:
-    """Return the first part that is left out; it is why others are left out, too."""
+    """Return the first note on a window that is left out, which is often the reason for the later notes."""
     out = [note for note in notes if "is left out" in note] or notes
     more = f", and {len(out) - 1} more" if len(out) > 1 else ""
     return f"{out[0]}{more}" if out else "it has no windows"
@@ -129,7 +134,7 @@ def _histogram(section: CfgSection, views: dict[int, View | Derived], notes: lis
 
 
 def _limits(section: CfgSection) -> bool:
-    """Return True if the histogram leaves out values, or bursts by their length, which is 0 at least."""
+    """Return True if the histogram limits values, or lengths of bursts to more than 0."""
     given = [float(one) for one in section.setting("Parameters").split()[1:]]
     lengths = [max(one, -_UNLIMITED) if one > 0 else -_UNLIMITED for one in given[2:3]]
     return any(abs(one) < _UNLIMITED for one in (*given[:2], *lengths, *given[3:]))

@@ -1,8 +1,7 @@
-"""The text of a Paraver configuration (.cfg): windows and histograms with their settings, unchanged.
+"""The text of a Paraver configuration (.cfg): windows and histograms with their settings as text.
 
-Source: the tags of version 3.4 of these files, which Paraver's kernel reads and writes.
-
-Also the rows that a window of a Paraver configuration shows: the objects that are selected in it.
+Source: the tags of version 3.4 of these files, which Paraver's kernel reads and writes. Also the objects (rows) that
+are selected in a window.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from analyzer.errors import TracelibError
 from analyzer.views.lanes import Level, ViewLanes
 
 _MAGIC, _HEADER = "#ParaverCFG", ("ConfigFile.", "version ", "number_of_windows ")
-"""Earlier versions of the format have the latter two, and no first line."""
+"""First line of the format, and the lines with which files of earlier versions may begin instead."""
 _DESCRIPTION = ("ConfigFile.BeginDescription", "begin_description"), ("ConfigFile.EndDescription", "end_description")
 _WINDOW = "< NEW DISPLAYING WINDOW"
 _HISTOGRAM = "< NEW ANALYZER2D >"
@@ -31,7 +30,7 @@ _INNERMOST = re.compile(r"\{([^{}]*)\}")
 
 @dataclass
 class CfgSection:
-    """A window, or a histogram: its settings by name, in order; some may stand there several times."""
+    """Settings of a window or a histogram, by name, in the order of the file. A setting may have several values."""
 
     settings: dict[str, list[str]] = field(default_factory=dict)
 
@@ -40,11 +39,18 @@ class CfgSection:
         return self.settings.get(name, [default])[-1]
 
     def pairs(self, name: str) -> dict[str, str]:
-        """Parse a setting such as { 2, { {task, Adding}, {thread, Useful} } }; a value may itself be [x,y]."""
+        """Parse a setting of pairs, such as `{ 2, { {task, Adding}, {thread, Useful} } }`, to a dictionary.
+
+        A value may itself be `[x,y]`.
+        """
         return {key.strip(): value for key, value in _PAIR.findall(self.setting(name))}
 
     def number(self, name: str, default: float) -> float:
-        """Return a setting as a number. Raises TracelibError if it is none."""
+        """Return the last value of a setting as a number.
+
+        Raises:
+            TracelibError: The value is not a number.
+        """
         text = self.setting(name)
         try:
             return float(text) if text else default
@@ -54,7 +60,7 @@ class CfgSection:
 
 @dataclass(frozen=True)
 class CfgText:
-    """A file. `others`: lines that belong to nothing known."""
+    """Contents of a configuration file. `others`: lines that belong to no known section."""
 
     windows: tuple[CfgSection, ...]
     histograms: tuple[CfgSection, ...]
@@ -62,16 +68,23 @@ class CfgText:
 
 
 def parameters(text: str) -> list[list[float]]:
-    """Parse a semantic function's parameters, each with the number of its values before them.
+    """Parse the parameters of a semantic function. Each parameter is a list of values behind their number.
 
-    "{ 2, { 1 5.0, 2 1.0 3.0 } }" has [5], [1, 3]. Raises ValueError if they are no numbers.
+    "{ 2, { 1 5.0, 2 1.0 3.0 } }" gives [5.0] and [1.0, 3.0].
+
+    Raises:
+        ValueError: A value is not a number.
     """
     several = (one.split() for inner in _INNERMOST.findall(text) for one in inner.split(","))
     return [[float(value) for value in values[1:]] for values in several if values]
 
 
 def read_text(path: Path) -> CfgText:
-    """Read the text. Raises TracelibError if the file cannot be read or is none of Paraver's."""
+    """Read the sections of a configuration file.
+
+    Raises:
+        TracelibError: The file cannot be read, or is not a Paraver configuration.
+    """
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES).decode("utf-8", errors="replace")
@@ -118,17 +131,17 @@ def _short(name: str) -> str:
 
 _LINE = re.compile(r"(\w+) \{ ?((?:\d{1,9}, ?)*)(\d{1,9}), ?\{([^{}]*)\} ?\}")
 _PARENTS = {"appl": 0, "task": 1, "thread": 2, "node": 0}
-"""Number of objects above that are named before the number of objects: an application, and its task."""
+"""Number of containing objects that a line names first, e.g. 2 for a thread: its application and its task."""
 _ABOVE = {
     Level.THREAD: ("appl", "task", "thread"), Level.TASK: ("appl", "task"), Level.APPLICATION: ("appl",),
     Level.NODE: ("node",),
 }  # fmt: skip
-"""Selections that a row of a level needs: its own, and the selections of the objects that contain it."""
+"""Selections that determine whether a row of a level is shown: of its own level and of the levels that contain it."""
 
 
 @dataclass(frozen=True)
 class ObjectSelection:
-    """A line `window_object`: of the objects of a level in one above, which are selected."""
+    """A line `window_object`: which objects of a level are selected in one object of the level above."""
 
     level: str
     parents: tuple[int, ...]  # numbers from 0
@@ -139,13 +152,13 @@ class ObjectSelection:
 class SelectedObjects:
     """Objects that are selected in a window.
 
-    A line for more objects than the trace has counts for nothing, as in Paraver.
+    A line that names more objects than the trace has is ignored, as in Paraver.
     """
 
     selections: tuple[ObjectSelection, ...]
 
     def shown(self, lanes: ViewLanes, level: Level) -> np.ndarray:
-        """Return a mask of the rows of a level that are shown, (rows,)."""
+        """Return a mask of the rows of a level that the window shows, bool of shape (rows,)."""
         of_lane = np.ones(len(lanes), bool)
         for selection in self.selections:
             if selection.level in _ABOVE.get(level, ()):
@@ -156,7 +169,7 @@ class SelectedObjects:
         return found
 
     def _of_lanes(self, selection: ObjectSelection, lanes: ViewLanes) -> np.ndarray:
-        """Return a mask that is False for the threads that the line takes out."""
+        """Return a mask of lanes that is False for the threads which a selection excludes."""
         trace = lanes.trace
         begins = np.concatenate([[0], np.cumsum(trace.origin.applications or (trace.size,))])
         application = np.searchsorted(begins, lanes.rank, side="right") - 1
@@ -179,7 +192,11 @@ class SelectedObjects:
 
 
 def objects_of(lines: Sequence[str]) -> tuple[SelectedObjects | None, list[str]]:
-    """Return the objects that lines `window_object` select, None: everything; and the lines that are not read."""
+    """Parse the lines `window_object` of a window.
+
+    Returns:
+        The selected objects (None: all objects), and the lines that could not be read.
+    """
     found, others = [], []
     for line in lines:
         matched = _LINE.fullmatch(line)

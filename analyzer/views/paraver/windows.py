@@ -1,4 +1,4 @@
-"""Windows of a Paraver configuration as views."""
+"""Windows of a Paraver configuration, turned into views."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from analyzer.views.paraver.cfg_text import CfgSection, objects_of, parameters
 from analyzer.views.view import Derived, View
 
 _NONE, _NOTHING = (-1,), "-1"
-"""A type that no event has, and the text of numbers that no message has."""
+"""An event type that no event has, and the text of a number that no message has."""
 _MOST_TYPES = 10_000
 _TIMES = ("begin_time", "end_time", "stop_time", "current_time", "scale")
-"""Settings of the part of the time that is shown, in versions before relative times."""
+"""Settings of the displayed time, in versions before relative times."""
 _EARLIER_OBJECTS = "window_selected_objects"
 _READ = (
     "name", "type", "id", "level", "object", "begin_time_relative", "end_time_relative", "factors", "operation",
@@ -26,20 +26,23 @@ _READ = (
 
 
 class UnreadableWindow(Exception):
-    """Why a window cannot be a view."""
+    """Reason why a window cannot become a view."""
 
 
 class ParaverWindow:
     """Window of a Paraver configuration.
 
-    `notes`: the parts that are not read although the numbers may depend on them. `objects`: the rows that it shows;
-    None: all of them.
+    notes: parts that are not read although the values may depend on them. objects: the rows that the window shows;
+    None:
+    all rows.
     """
 
     def __init__(self, section: CfgSection, place: int) -> None:
         """Parse a window.
 
-        place: its number in the file, from 1, by which others name it unless it has an id.
+        Args:
+            section: Settings of the window.
+            place: Number of the window in the file, from 1. It identifies a window that has no id.
         """
         self._of, self.notes = section, list[str]()
         self.name = section.setting("window_name")
@@ -54,7 +57,15 @@ class ParaverWindow:
         self.is_derived = section.setting("window_type", "single") == "composed"
 
     def view(self, others: dict[int, View | Derived]) -> View | Derived:
-        """others: views of the windows that it is made of. Raises UnreadableWindow, TracelibError."""
+        """Return the view that corresponds to the window.
+
+        Args:
+            others: Views of the windows of which this window is made, by id.
+
+        Raises:
+            UnreadableWindow: A setting has no counterpart here.
+            TracelibError: A setting is wrong.
+        """
         self._mention_the_rest()
         level = self._level()
         if self.is_derived:
@@ -72,7 +83,7 @@ class ParaverWindow:
         )  # fmt: skip
 
     def _named(self, lines: list[str]) -> dict[tuple[str, str], list[list[float]]]:
-        """Return parameters by level and function."""
+        """Return the parameters of each pair (level, function)."""
         found = {}
         for line in lines:
             head, brace, rest = line.partition("{")
@@ -81,7 +92,7 @@ class ParaverWindow:
         return found
 
     def _numbers(self, level: str, function: str) -> list[float]:
-        """Return all parameters of a function, one after the other."""
+        """Return all parameters of a function as one list of numbers."""
         return [value for values in self._modules.get((level, function), []) for value in values]
 
     def _level(self) -> Level:
@@ -94,7 +105,7 @@ class ParaverWindow:
         return Level(names.LEVELS[text])
 
     def _thread(self) -> tuple[Any, list[Any]]:
-        """Return the function of threads, and the functions that bring its values to the unit of the window."""
+        """Return the thread function, and compose functions that convert its values to the window's unit of time."""
         name = self._functions.get("thread", "")
         if name not in names.THREAD:
             raise UnreadableWindow(f"thread function {name!r}")
@@ -117,7 +128,7 @@ class ParaverWindow:
         return values[0] if values else 1.0
 
     def _mention_cpus(self) -> None:
-        """Note that nodes are made of threads here, and of CPUs in Paraver."""
+        """Note what is not read: Paraver combines CPUs to nodes, but views combine threads to nodes."""
         if self._functions.get("cpu", names.OF_CPU) != names.OF_CPU:
             self.notes.append(f"cpu function {self._functions['cpu']}")
         if self._compose("compose_cpu"):
@@ -189,11 +200,11 @@ class ParaverWindow:
         return Filter(logical=is_logical and not is_physical, **found)
 
     def _given(self, what: str) -> list[float]:
-        """Return the values of a filter, which follow their number."""
+        """Return the values of a filter. In the file, their number stands before them."""
         return [float(one) for line in self._filters if line[:1] == [what] for one in line[2:]]
 
     def _types(self) -> tuple[int, ...] | None:
-        """Return the event types of the filter; None: all."""
+        """Return the event types of the filter; None: all types."""
         how, given = self._functions.get("evt_type", "All"), [int(one) for one in self._given("evt_type")]
         if how == "All":
             return None
@@ -206,9 +217,11 @@ class ParaverWindow:
         raise UnreadableWindow(f"filter evt_type {how}")
 
     def _wanted(self, what: str, *, from_one: bool = False) -> str:
-        """Return a filter's numbers as analyzer.views.numbers reads them; empty: all.
+        """Return the numbers of a filter as text for `Numbers.parse`; "": all numbers.
 
-        from_one: objects count from 1 in the file and from 0 here.
+        Args:
+            what: The filter.
+            from_one: Whether objects count from 1 in the file. Views count from 0.
         """
         how, given = self._functions.get(what, "All"), [one - from_one for one in self._given(what)]
         if how == "All" or (how in ("!=", ">", "<") and not given) or (how == "None" and what == "evt_value"):
@@ -217,7 +230,7 @@ class ParaverWindow:
             return _NOTHING
         if how in ("=", "!="):
             return ("!" if how == "!=" else "") + ",".join(f"{one:.15g}" for one in given)
-        if how in (">", "<"):  # all of them
+        if how in (">", "<"):  # a number must satisfy every limit
             return f"{how}{max(given) if how == '>' else min(given):.15g}"
         if how == "[x,y]" and len(given) == 2:
             return f"{min(given):.15g}-{max(given):.15g}"
@@ -244,7 +257,7 @@ class ParaverWindow:
 
 
 def _now_called(composed: tuple[str, str]) -> tuple[str, str]:
-    """Translate the name of a composition to that of later versions."""
+    """Translate the name of a composition of an earlier version to its present name."""
     where, function = composed
     levels = (*names.LEVELS, "workload")
     return names.EARLIER.get(where, f"compose_{where}" if where in levels else where), function
@@ -260,5 +273,5 @@ def _level_of(view: View | Derived) -> Level:
 
 
 def described(window: ParaverWindow, error: Exception) -> str:
-    """Say why there is no view of a window."""
+    """Return a note that says why a window is left out."""
     return f"window {window.name!r} is left out: {error} cannot be read"

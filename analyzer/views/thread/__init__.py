@@ -1,1 +1,1 @@
-"""Functions that make a value of each thread at each time: of its states, events, messages and calls."""
+"""Thread functions: a value of each thread at each time, from its states, events, messages and calls."""

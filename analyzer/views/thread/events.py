@@ -1,8 +1,8 @@
-"""Functions of the events of threads: values hold from an event to the next one of the same thread.
+"""Thread functions of events. A value holds from an event to the next event of the same thread.
 
 Source: "Dimemas specification", section 1.16.2, "Thread functions, event group". Before its first event a thread's
-value is 0. Functions of the next event hold for the time before that event, so the first event's value holds from the
-begin of the thread (counters count from there).
+value is 0. A function of the next event holds for the time before that event. So the value of the first event holds
+from the begin of the thread, where counters begin to count.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ from analyzer.views.steps import RowSteps, StepSorter
 
 _US = 1000.0
 _FACTOR = 1000.0
-"""Values per millisecond, of times in microseconds."""
+"""Default factor, which converts values per us to values per ms."""
 
 Values = Callable[[np.ndarray], np.ndarray]
-"""A number of each EVENT."""
+"""Function that returns a number for each event record (EVENT)."""
 
 
 def of_last(selected: SelectedRecords, values: Values) -> Iterator[RowSteps]:
-    """Yield the value of the last event of each thread."""
+    """Yield for each thread the value of its last event. `values` maps events to numbers."""
     for lane, rows in selected.events():
         yield RowSteps.from_columns(lane, rows["time"], np.asarray(values(rows)))
 
 
 class EventPairs(NamedTuple):
-    """Neighbours among the events of each lane. A lane's first has before it none (`known` False), at time 0."""
+    """Each event with the event before it on the same lane.
+
+    For the first event of a lane, `known` is False and `before` is an empty event at time 0.
+    """
 
     lane: np.ndarray
     known: np.ndarray
@@ -42,7 +45,7 @@ class EventPairs(NamedTuple):
 
 
 def of_next(selected: SelectedRecords, values: Callable[[EventPairs], np.ndarray]) -> Iterator[RowSteps]:
-    """Yield values of each event that depend on the event after it. Behind the last event they are 0."""
+    """Yield values that depend on an event and the next event, from the first one's time on; 0 after the last event."""
     later, lanes = StepSorter(selected.run.bounds), len(selected.lanes)
     kept, known = np.zeros(lanes, EVENT), np.zeros(lanes, bool)
     for lane, rows in selected.events():
@@ -66,7 +69,7 @@ def _length_us(pairs: EventPairs) -> np.ndarray:
 
 
 def _chosen_values(selected: SelectedRecords, function: Function) -> Values:
-    """Return a function that gives 1 for an event with one of the chosen values, by number or by name."""
+    """Return a function that is 1 for events whose value is among the function's parameters (numbers or names)."""
     names = tuple(str(value) for value in function.values if isinstance(value, str))
     named = value_numbers(selected.run.trace, None, names) if names else None
     numbers = np.array([value for value in function.values if not isinstance(value, str)], np.float64)
@@ -139,4 +142,4 @@ EVENT_FUNCTIONS: dict[str, tuple[Callable[[SelectedRecords, Function], Iterator[
     "not in event value": (_not_in, ""),
     "interval between events": (_between, "us"),
 }
-"""Functions of events by name, and their unit."""
+"""Thread functions of events by name: function that yields their steps, and unit."""

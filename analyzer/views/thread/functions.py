@@ -1,6 +1,6 @@
 """All thread functions by name.
 
-Also functions of constant properties of a thread, which do not depend on its activity.
+Also thread functions of constant properties, such as the number of a thread, which do not depend on its activity.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ OBJECT_FUNCTIONS: dict[str, tuple[Values, str]] = {
     "cpu id": (_of(Level.CPU), ""),
     "node id": (_of(Level.NODE), ""),
 }
-"""Numbers from 1, by name, and their unit."""
+"""Thread functions of constant properties by name: numbers that count from 1, and unit."""
 
 
 def of_objects(selected: SelectedRecords, values: Values) -> Iterator[RowSteps]:
-    """Yield the same value at all times."""
+    """Yield steps with a constant value for each thread."""
     every = np.arange(len(selected.lanes))
     for number, _ in enumerate(selected.windows):
         some = every if not number else every[:0]
@@ -45,17 +45,21 @@ def of_objects(selected: SelectedRecords, values: Values) -> Iterator[RowSteps]:
 
 
 USER = ("states", "events", "calls", "sends", "receives")
-"""Kinds of records that a user's function can read."""
+"""Kinds of records that a user's function can get."""
 
 
 def thread_functions() -> dict[str, str]:
-    """Return names and units of all functions."""
+    """Return the unit of each thread function, by name."""
     every = (STATE_FUNCTIONS, EVENT_FUNCTIONS, MESSAGE_FUNCTIONS, CALL_FUNCTIONS, OBJECT_FUNCTIONS)
     return {name: unit for functions in every for name, (_, unit) in functions.items()}
 
 
 def thread_steps(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
-    """Yield the steps of all lanes; in the first window each lane begins at time 0. Raises TracelibError."""
+    """Yield the steps of all lanes for a thread function. In the first window each lane has a step at time 0.
+
+    Raises:
+        TracelibError: There is no such function, or its parameters are wrong.
+    """
     first = True
     for steps in _steps(selected, function):
         yield starting(len(selected.lanes), steps) if first else steps
@@ -80,7 +84,7 @@ def _steps(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
 
 
 def _of_user(selected: SelectedRecords, function: Function) -> Iterator[RowSteps]:
-    """Apply a user's function to the columns of states, events, calls, or messages when they are sent or received."""
+    """Apply a user's function to records: states, events, calls, or messages at their send or receive."""
     of = function.values[0] if function.values else USER[0]
     if function.user is None or of not in USER:
         raise TracelibError(f"{of!r}: a function of threads is of {', '.join(USER)}", "", 2)

@@ -1,12 +1,9 @@
-"""Functions of the states of threads. Where a thread is in no state they are 0.
+"""Thread functions of states and calls, whose intervals become steps: 0 outside the intervals.
 
-Source: "Dimemas specification", section 1.16.2, "Thread functions, state group".
+Functions of states, source: "Dimemas specification", section 1.16.2, "Thread functions, state group".
 
-Functions of the MPI calls of threads; 0 outside of the calls that a filter leaves.
-
-A row that stands for several cheap calls lasts as long as these were in MPI (docs/computing.md).
-
-Intervals of threads as steps: the value of an interval within it, 0 where there is none.
+Functions of MPI calls: only the calls that the filter chooses have a value. A row that stands for several cheap calls
+lasts as long as these were in MPI (docs/computing.md).
 """
 
 from __future__ import annotations
@@ -25,15 +22,21 @@ _NONE = -1
 
 
 class IntervalSteps:
-    """Steps of intervals that come window by window, in order of begin by lane."""
+    """Converter of intervals to steps. Intervals come window by window, sorted by lane and begin."""
 
     def __init__(self, lanes: int) -> None:
-        self._open = np.full(lanes, _NONE, np.int64)  # when the last interval of each lane ends, if that is to come
+        self._open = np.full(lanes, _NONE, np.int64)  # end of each lane's last interval, if it is in a later window
 
     def feed(self, lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, until: int) -> RowSteps:
-        """Return the steps before `until` of intervals that begin in a window.
+        """Return the steps before `until` of the intervals that begin in a window. Of overlapping intervals the later
+        counts.
 
-        Of overlapping ones the later one counts.
+        Args:
+            lane: Lane of each interval.
+            begin: Begin of each interval in ns.
+            end: End of each interval in ns.
+            value: Value of each interval. Intervals with value 0 are dropped.
+            until: End of the window in ns.
         """
         value = value.astype(np.float64)
         keep = (value != 0) & (end > begin)
@@ -49,7 +52,8 @@ class IntervalSteps:
         return _woven(lane, begin, end, value, ends, closed)
 
     def _closed(self, lane: np.ndarray, begin: np.ndarray, until: int) -> RowSteps:
-        """Return the ends of the open intervals, unless another interval goes on from there."""
+        """Return the ends of intervals that are still open, unless the next interval of the lane begins there or
+        before."""
         waiting = np.flatnonzero(self._open != _NONE)
         if not len(waiting):
             return RowSteps.from_columns(waiting, waiting, waiting)
@@ -68,7 +72,7 @@ class IntervalSteps:
 def _woven(
     lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, ends: np.ndarray, closed: RowSteps
 ) -> RowSteps:
-    """Merge the begins, each followed by its end if it has one; before those, each lane's `closed`."""
+    """Merge the begin of each interval, its end where `ends` is True, and in front of each lane the steps `closed`."""
     before = np.searchsorted(closed.row, lane, side="right") if len(closed.row) else 0
     at = np.arange(len(lane)) + np.cumsum(ends) - ends + before
     count = len(lane) + int(ends.sum()) + len(closed.row)
@@ -84,7 +88,7 @@ def _woven(
 
 _US = 1000.0
 Values = Callable[[np.ndarray], np.ndarray]
-"""A number of each STATE."""
+"""Function that returns a number for each state record (STATE)."""
 
 
 def _useful(_: Function) -> Values:
@@ -115,7 +119,8 @@ def _not_in(function: Function) -> Values:
 
 
 def _duration(function: Function) -> Values:
-    """Return a function that gives the length (us) of the given states, or of all states if none is given."""
+    """Return a function that gives the length in us of the states that are parameters; without parameters, of all
+    states."""
     chosen = state_numbers(function.values)
     length: Values = lambda rows: (rows["end"] - rows["begin"]) / _US  # noqa: E731
     return (lambda rows: np.where(np.isin(rows["state"], chosen), length(rows), 0)) if len(chosen) else length
@@ -130,11 +135,11 @@ STATE_FUNCTIONS: dict[str, tuple[Callable[[Function], Values], str]] = {
     "not in state": (_not_in, ""),
     "state record duration": (_duration, "us"),
 }
-"""Functions of states by name: maker of the values from a function's parameters, and unit."""
+"""Thread functions of states by name: function that makes the values from parameters, and unit."""
 
 
 def of_states(selected: SelectedRecords, values: Values) -> Iterator[RowSteps]:
-    """Yield the value of the state that each thread is in."""
+    """Yield for each thread the value of the state that it is in; 0: in none."""
     spans = IntervalSteps(len(selected.lanes))
     for (_, until), (lane, rows) in zip(selected.windows, selected.states(), strict=True):
         yield spans.feed(lane, rows["begin"], rows["end"], np.asarray(values(rows)), until)
@@ -151,16 +156,16 @@ CALL_FUNCTIONS: dict[str, tuple[CallValues, str]] = {
     "call received bytes": (lambda rows: rows["received"], "bytes"),
     "call peer": (lambda rows: np.maximum(rows["peer"], -1) + 1, "rank from 1"),
 }
-"""Functions of calls by name: a number of each CALL, and its unit."""
+"""Thread functions of calls by name: function of call records (CALL), and unit."""
 
 
 def of_calls(selected: SelectedRecords, values: CallValues) -> Iterator[RowSteps]:
-    """Yield the value of the call that each thread is in."""
+    """Yield for each thread the value of the call that it is in; 0: in none."""
     spans = IntervalSteps(len(selected.lanes))
     for (_, until), (lane, rows) in zip(selected.windows, selected.calls(), strict=True):
         yield spans.feed(lane, rows["enter"], rows["enter"] + rows["inside"], np.asarray(values(rows)), until)
 
 
 def call_names(trace: Trace) -> dict[int, str]:
-    """Return the procedures that the values of "call" stand for."""
+    """Return the procedure that each value of the function "call" stands for."""
     return {number + 1: name for number, name in enumerate(trace.procedures)}

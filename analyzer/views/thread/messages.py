@@ -1,8 +1,8 @@
-"""Functions of the messages of threads.
+"""Thread functions of messages.
 
-Source: "Dimemas specification", section 1.16.2, "Thread functions, communication group" (last size, last tag). From
-Paraver beyond it: partners, messages on their way, bandwidths, sums between events. A message that is received before
-it is sent, by clocks that disagree, is never on its way.
+Source: "Dimemas specification", section 1.16.2, "Thread functions, communication group" (last size, last tag). Paraver
+has more: partners, messages in flight, bandwidths, sums between events. A message that is received before it is sent,
+because clocks disagree, is never in flight.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ _MEGA = 1e6
 
 SOURCE, DESTINATION = "source", "destination"
 Weights = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Whole numbers of MESSAGE and the ns that they last."""
+"""Function of messages (MESSAGE) and the time in ns for which each counts. It returns whole numbers."""
 
 
 def lane_of(selected: SelectedRecords, rows: np.ndarray, side: str) -> np.ndarray:
-    """Return the lane of one side of each message; -1: it could not be read."""
+    """Return the lane of one side (SOURCE or DESTINATION) of each message; -1: its rank could not be read."""
     return selected.lanes.lane_numbers(rows[side], rows[f"{side}_thread"])
 
 
 def of_ends(selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], *sides: str) -> StepSorter:
-    """Collect the values of messages, at the time of each of these sides."""
+    """Collect the values of messages as steps, at the send (SOURCE) and/or the receive (DESTINATION) of each
+    message."""
     later = StepSorter(selected.run.bounds)
     for rows in selected.messages():
         sent, received = selected.message_times(rows)
@@ -46,7 +47,10 @@ def of_ends(selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray
 
 @dataclass(frozen=True)
 class MessageStretch:
-    """Messages count for a thread from one of their times until another."""
+    """Rule for a sum over messages: each counts for the thread of one side between two of its times.
+
+    weights: the number that a message counts. scale: divisor of the sum.
+    """
 
     side: str
     begin: str
@@ -55,7 +59,7 @@ class MessageStretch:
     scale: float = 1.0
 
     def steps(self, selected: SelectedRecords) -> Iterator[RowSteps]:
-        """Yield the sum over all messages that count, at each time. Sums are of whole numbers, and so exact."""
+        """Yield for each thread the sum over all messages that count at each time. Sums of whole numbers are exact."""
         later = StepSorter(selected.run.bounds)
         for rows in selected.messages():
             lane, begin, end = lane_of(selected, rows, self.side), self._time(selected, rows, self.begin), None
@@ -69,16 +73,16 @@ class MessageStretch:
             yield steps._replace(value=running(steps, now) / self.scale)
 
     def _time(self, selected: SelectedRecords, rows: np.ndarray, which: str) -> np.ndarray:
-        """Return a time of each message: `sent` or `received` by the filter's choice, else a column of MESSAGE."""
+        """Return a time of each message in ns: a column of MESSAGE, or "sent" or "received" as the filter chooses."""
         if which in ("sent", "received"):
             return selected.message_times(rows)[which == "received"]
         return rows[which]
 
 
 def running(steps: RowSteps, now: np.ndarray) -> np.ndarray:
-    """Return the sum of whole numbers of each row up to each step, int64.
+    """Return the running sum of the values of each row at each step, int64. The values are whole numbers.
 
-    `now`: the sums before the steps; they become the sums behind them.
+    `now` has the sums before these steps, of shape (rows,), and is updated to the sums after them.
     """
     if not len(steps.row):
         return np.zeros(0, np.int64)
@@ -117,7 +121,7 @@ STRETCHES: dict[str, tuple[MessageStretch, str]] = {
     "negative bytes": (MessageStretch(DESTINATION, "received", "sent", _bytes), "bytes"),
     "bytes unexpected": (MessageStretch(DESTINATION, "physical_send", "logical_receive", _bytes), "bytes"),
 }
-"""Sums over the messages that are on their way, or wait, by name; and their unit."""
+"""Sums over messages that are in flight or wait, by name: rule, and unit."""
 
 
 def _last(
@@ -127,7 +131,7 @@ def _last(
 
 
 def _partner(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
-    """Yield the other rank of the last message that was sent or received, from 1."""
+    """Yield the rank, counted from 1, at the other side of the last message that was sent or received."""
     later = StepSorter(selected.run.bounds)
     for rows in selected.messages():
         for side, other, time in zip(
@@ -151,10 +155,16 @@ def _receive_duration(selected: SelectedRecords, _: Function) -> Iterator[RowSte
 def between_events(
     selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], side: str, *, rate: bool
 ) -> Iterator[RowSteps]:
-    """Yield the sums of messages of a side (whole numbers) between neighbouring events of their thread.
+    """Yield the sums of messages between neighbouring events of a thread.
 
-    Intervals run from the begin of the run to its end. A message at the later event's own time counts for the time
-    behind it. rate: in 10^6 a second.
+    The first interval begins with the run, the last one ends with it. A message at the time of an event counts for the
+    interval after the event.
+
+    Args:
+        selected: The records.
+        values: Whole number of each message.
+        side: Side at whose time a message counts.
+        rate: True: sums are divided by the length of the interval, in 10^6 per second.
     """
     lanes, bounds = len(selected.lanes), selected.run.bounds
     later, now = StepSorter(bounds), np.zeros(lanes, np.int64)
@@ -183,9 +193,9 @@ def _up_to(
     *,
     included: bool = False,
 ) -> np.ndarray:
-    """Return the sum of the whole numbers of each lane's steps before a time, or (`included`) up to it.
+    """Return for each lane the sum of its steps before a time or, with `included`, up to it.
 
-    `now`: the sums before the window; they become the sums behind it.
+    `now` has the sums before the window, of shape (lanes,), and is updated to the sums after it.
     """
     before = now.copy()
     total = np.append(0, running(steps, now))
@@ -199,9 +209,12 @@ def _up_to(
 
 
 def _event_bytes(*sides: str) -> Callable[[SelectedRecords, Function], Iterator[RowSteps]]:
-    """Make a function: bytes from an event of a thread to its next one; 0 before the first and after the last event.
+    """Make a function that sums up bytes from an event of a thread to its next event; 0 before the first, after the
+    last.
 
-    A message sent at the time of an event counts for the time behind it, one received then for the time before it.
+    A message that is sent at the time of an event counts for the interval after it, a message that is received then for
+    the
+    interval before it.
     """
 
     def steps(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
@@ -230,14 +243,15 @@ def _event_bytes(*sides: str) -> Callable[[SelectedRecords, Function], Iterator[
 
 
 def _last_destination(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
-    """Yield the thread that the last message was sent to, from 1, numbered through the run."""
+    """Yield the thread to which the last message was sent. Threads of the run are counted from 1."""
     return of_ends(selected, lambda rows: _thread_of(selected, rows, DESTINATION), SOURCE).windows()
 
 
 def _next_source(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
-    """Yield, from one receive to the next, the thread that the next message comes from.
+    """Yield, from one receive to the next, the thread from which the next message comes. Threads count from 1.
 
-    0 before the first and behind the last one. A receive is done when it was posted and its message has arrived.
+    The value is 0 before the first and after the last receive. A receive is complete when it has been called and its
+    message has arrived.
     """
     later, begun = StepSorter(selected.run.bounds), StepSorter(selected.run.bounds)
     for rows in selected.messages():
@@ -304,6 +318,6 @@ MESSAGE_FUNCTIONS: dict[str, tuple[Callable[[SelectedRecords, Function], Iterato
         for name, (stretch, unit) in STRETCHES.items()
     },
 }
-"""Functions of messages by name, and their unit."""
+"""Thread functions of messages by name: function that yields their steps, and unit."""
 
 NO_MESSAGES = np.zeros(0, MESSAGE)
