@@ -1,1 +1,1 @@
-"""Writers of a `Trace` in other formats."""
+"""Writers of traces in other file formats."""

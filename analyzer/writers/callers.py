@@ -1,5 +1,7 @@
-"""A trace with the callers of its MPI calls as events, for Paraver: types, values and labels are Extrae's
-(analyzer.trace.paraver)."""
+"""A trace with the callers of its MPI calls as events, for Paraver.
+
+Types, values and labels are Extrae's (analyzer.trace.paraver).
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from analyzer.trace.annotated import Annotated, Labels
 from analyzer.trace.paraver import FUNCTION_TYPE, LINE_TYPE, NOT_FOUND, UNRESOLVED
 
 _FIRST = NOT_FOUND + 1
-"""First value of a name."""
+"""Number that the first function, and the first line, gets as an event value."""
 
 
 class WithCallers(Annotated):
-    """Trace with `levels` levels of callers as events. A trace that does not know its callers stays as it is."""
+    """Trace with `levels` levels of callers of each call as events. A trace without callers stays as it is."""
 
     def __init__(self, trace: Trace, levels: int) -> None:
         self._paths = trace.extra(CallPaths)
@@ -52,7 +54,7 @@ class WithCallers(Annotated):
 
 
 class _Names:
-    """Numbers of functions and lines in the order in which they are met, with their labels."""
+    """Numbers of functions and lines in the order in which they first occur, with their labels."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -60,7 +62,7 @@ class _Names:
         self._lines: dict[str, int] = {}
 
     def levels(self, path: int) -> list[tuple[int, int]]:
-        """Return function and line of each level."""
+        """Return the numbers of function and line of each level of callers of a path, the innermost first."""
         return [self._numbers(*frame) for frame in self._places.named_frames(path)]
 
     def _numbers(self, function: str, where: str) -> tuple[int, int]:
@@ -71,7 +73,7 @@ class _Names:
         return number, self._lines.setdefault(f"{line} ({file})", _FIRST + len(self._lines))
 
     def labels(self, levels: int) -> Labels:
-        """Return the labels for the .pcf."""
+        """Return the labels of all caller events, for the .pcf file."""
         functions = {0: "End", UNRESOLVED: "Unresolved", NOT_FOUND: "_NOT_Found"}
         lines = {0: "End", UNRESOLVED: "0 (Unresolved)", NOT_FOUND: "0 (_NOT_Found)"}
         functions |= {number: name for name, number in self._functions.items()}
@@ -84,7 +86,7 @@ class _Names:
 
 
 def _cpus(trace: Trace) -> np.ndarray:
-    """Return the CPU that each thread (rank, thread) is first seen on; 0: unknown."""
+    """Return the CPU on which each thread is first seen, of shape (ranks, threads); 0: unknown."""
     found = np.zeros((trace.size, int(trace.threads.max(initial=1))), np.int32)
     for begin, end in list(pairwise(trace.windows().tolist()))[:1]:
         states = trace.states(begin, end)[::-1]

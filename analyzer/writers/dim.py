@@ -1,9 +1,7 @@
-"""Writer of Dimemas traces: each rank's computation and communication, without the times of the network.
+"""Writer of Dimemas traces: the computation and communication of each rank, without the times of the network.
 
-Dimemas replays it on another machine. Source: "Dimemas 5.5.0 input format" (header with an offset block, records 1
-burst, 2 send, 3 receive, 10 global operation, 20 event).
-
-Also the records of one rank of a Dimemas trace: its operations, formatted by a kernel.
+Dimemas replays such a trace on another machine. Source: "Dimemas 5.5.0 input format" (header with an offset block,
+records 1 burst, 2 send, 3 receive, 10 global operation, 20 event). A kernel formats the records.
 """
 
 from __future__ import annotations
@@ -30,13 +28,13 @@ from analyzer.signal_handling import discard
 from analyzer.trace import SELF, Communicator, Trace
 
 OPERATION_BYTES = 320
-"""Room for the text of one operation (see the kernel's header)."""
+"""Largest number of bytes of the text of one operation (see the kernel's header)."""
 
 
 def communicator_ids(trace: Trace) -> list[int]:
-    """Return a different id for each communicator: its own, if no other has it.
+    """Return a unique id for each communicator: its own id, unless an earlier communicator has the same id.
 
-    In a Paraver trace of several applications each application numbers its own communicators.
+    In a Paraver trace of several applications, each application numbers its communicators separately.
     """
     ids, used = [], set[int]()
     free = max((c.id for c in trace.communicators), default=0) + 1
@@ -49,7 +47,7 @@ def communicator_ids(trace: Trace) -> list[int]:
 
 
 def world_id(trace: Trace) -> int:
-    """Return the id of the communicator of all ranks: the first of that size, else a new one."""
+    """Return the id of the communicator of all ranks: the first communicator of that size, or else a new id."""
     ids = communicator_ids(trace)
     for id_, communicator in zip(ids, trace.communicators, strict=True):
         if is_definable(communicator) and len(communicator.members) == trace.size:
@@ -58,19 +56,23 @@ def world_id(trace: Trace) -> int:
 
 
 def window_ids(trace: Trace) -> list[int]:
-    """Return ids that no communicator has, for `window_groups`."""
+    """Return a new id for each group of `window_groups`, which no communicator has."""
     first = max([world_id(trace), *communicator_ids(trace)]) + 1
     return [*range(first, first + len(window_groups(trace)))]
 
 
 class RankWriter:
-    """Formatter of ranks' records, one rank after the other with the same tables and the same memory."""
+    """Formatter of the Dimemas records of ranks, one rank at a time. All ranks share its tables and its memory."""
 
     def __init__(self, trace: Trace, buffered: int, events: np.ndarray = NO_EVENTS) -> None:
         """Prepare the tables.
 
-        buffered: bytes up to which the run shows that MPI_Send does not wait; -1: the run does not show it.
-        events: EVENT in order of time, which the trace does not have.
+        Args:
+            trace: The trace.
+            buffered: Largest message in bytes for which the run shows that MPI_Send does not wait for the receive. -1:
+                the run
+                does not show it.
+            events: Additional events (EVENT) in order of time, which the trace does not have.
         """
         self._buffered = buffered
         self._trace, self._program = trace, trace.program
@@ -82,20 +84,20 @@ class RankWriter:
 
     @property
     def left_out(self) -> np.ndarray:
-        """Calls by procedure that move data and have no record in Dimemas."""
+        """Number of calls of each procedure that move data but have no Dimemas record, int64 of shape (procedures,)."""
         return self._walk.left_out[0] if self._walk else np.zeros(self._procedures, np.int64)
 
     @property
     def idle_events(self) -> int:
-        """Events that would mean something else to Dimemas."""
+        """Number of events that are left out because Dimemas would understand them as something else (type 0)."""
         return self._walk.idle_events if self._walk else 0
 
     def write(self, rank: int, file: BinaryIO) -> list[int]:
-        """Write the records of one rank. Return the size in bytes of each thread's records."""
+        """Write the records of one rank to a file. Return the size of each thread's records in bytes."""
         return [self._write_thread(rank, thread, blocks, file) for thread, blocks in self._threads(rank)]
 
     def _threads(self, rank: int) -> Iterator[tuple[int, Iterator[np.ndarray]]]:
-        """Number and operations of each thread."""
+        """Yield the number of each thread with its operations, as blocks."""
         if self._walk:
             yield 0, map(VirtualThreads(self._trace, rank).share_out, self._walk.of(rank))
         if self._program:
@@ -110,7 +112,7 @@ class RankWriter:
         return size + sum(file.write(self._text(rank, thread, operations)) for operations in blocks)
 
     def _text(self, rank: int, thread: int, operations: np.ndarray):
-        """Return the text (bytes-like) of a block."""
+        """Return the text of a block of operations as a bytes-like object, valid until the next call."""
         if len(self._out) < len(operations) * OPERATION_BYTES:
             self._out = np.empty(len(operations) * OPERATION_BYTES, np.uint8)
         size = lib.dim_text(
@@ -126,7 +128,11 @@ IDLE_EVENTS = "events of type 0"
 
 @dataclass(frozen=True)
 class DimReport:
-    """Contents of a .dim file, and the facts that it cannot hold."""
+    """Result of writing a .dim file, with the facts that the file cannot hold.
+
+    left_out: number of calls by procedure that move data but have no Dimemas record, and of left-out events. buffered:
+    largest message in bytes for which the run shows that MPI_Send does not wait; -1: unknown.
+    """
 
     path: Path
     size_bytes: int
@@ -135,21 +141,35 @@ class DimReport:
 
 
 def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: np.ndarray = NO_EVENTS) -> DimReport:
-    """Write `trace` as a Dimemas file, with the same bytes for any number of team members.
+    """Write a trace as a Dimemas file. Collective over the team; the bytes do not depend on the number of its members.
 
-    Bursts last from the end of an MPI call to the begin of the next, in whole ns. Where the tracer's time is told apart
-    from computation (Origin.tracer_times) they begin at the start of the process and leave out flushes and the tracer's
-    own time after each call, so that they sum up to the useful time. In other traces they begin at 0 and keep flushes,
-    as prv2dim does.
-    Nonblocking receives stand where they were posted, with the source, tag and size that they turned out to have, and
-    again (kind 2) where they completed. Sends have no second record of this kind in Dimemas 5.5.0. A nonblocking
-    collective is its operation with type 0 at the call and type 2 at its completion. MPI_Init is a barrier. A blocking
-    send waits for its receive unless the run shows that MPI buffered messages of its size (`shown_eager_limit`), which
-    an event of ours also states. Other MPI calls take no time; data that they would have moved is reported in
-    `left_out`.
-    Regions and events of the program are event records and cut the burst in which they lie; its parts sum up to it. So
-    are `events` (EVENT, in order of time) that the trace does not have.
-    Raises TracelibError if the file cannot be written; then nothing of it remains.
+    A burst lasts from the end of an MPI call to the begin of the next call, in whole ns. If the trace tells the
+    tracer's
+    time from computation (Origin.tracer_times), bursts begin at the start of the process and exclude flushes and the
+    tracer's own time after each call. So they sum up to the useful time. In other traces, bursts begin at 0 and include
+    flushes, as in prv2dim.
+
+    A nonblocking receive has a record where it was posted, with the source, tag and size of the message that it
+    received,
+    and a second one (kind 2) where it completed. Dimemas 5.5.0 has no such second record for sends. A nonblocking
+    collective
+    has type 0 at its call and type 2 at its completion. MPI_Init is a barrier. A blocking send waits for its receive,
+    unless
+    the run shows that MPI buffered messages of its size (`shown_eager_limit`); an event of tracelib's own states that
+    size.
+    Other MPI calls take no time, and data that they move is counted in `left_out`.
+
+    Regions and events of the program are event records. They cut the burst that contains them into parts with the same
+    sum.
+
+    Args:
+        trace: The trace.
+        path: The new file.
+        team: Processes that share the work. None: this process alone.
+        events: Additional events (EVENT) in order of time, which the trace does not have.
+
+    Raises:
+        TracelibError: The file cannot be written. Nothing of it remains then.
     """
     path, team = Path(path), team or Team()
     part = temporary_name(path, f"part{team.rank}")
@@ -175,7 +195,7 @@ def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: 
 
 
 def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
-    """Return the results of work() of all members. The failure of one is raised on all, so that none waits for it."""
+    """Return the results of work() of all members. An error of one member is raised on all members, so none waits."""
 
     def written() -> Any:
         try:
@@ -187,7 +207,7 @@ def _together(team: Team, work: Callable[[], Any], path: Path) -> list[Any]:
 
 
 def _head(trace: Trace, body_bytes: int) -> bytes:
-    """Write header and communicators; the header holds the offset of the block that follows everything else."""
+    """Return the header and the communicators. The header holds the offset of the block at the end of the file."""
     numbered = zip(communicator_ids(trace), trace.communicators, strict=True)
     defined = [(id_, c.members) for id_, c in numbered if is_definable(c) and not _is_only_ours(trace, c)]
     if world_id(trace) not in dict(defined):
@@ -209,9 +229,9 @@ def _head(trace: Trace, body_bytes: int) -> bytes:
 
 
 def _is_only_ours(trace: Trace, communicator: Communicator) -> bool:
-    """Return True if a communicator is in the trace only because all runs have it.
+    """Return True if the trace has a communicator (MPI_COMM_SELF) that its Dimemas file did not define.
 
-    A program defines its own communicators; the ones of one rank are in its Trace although it did not.
+    Every Trace has the communicators of single ranks, but a Dimemas program defines only its own.
     """
     return not trace.has_call_times and communicator.name == SELF
 
@@ -219,7 +239,8 @@ def _is_only_ours(trace: Trace, communicator: Communicator) -> bool:
 def _assemble(trace: Trace, path: Path, sizes: list[list[int]], parts: list[Path]) -> int:
     """Write the head, the parts in order of rank, and the offset of each thread's first record.
 
-    Return the size in bytes.
+    Returns:
+        Size of the file in bytes.
     """
     head = _head(trace, sum(map(sum, sizes)))
     with whole_file(path) as file:

@@ -1,6 +1,6 @@
-"""A flame graph as one SVG file: functions as boxes as wide as their time, above the functions that called them.
+"""Flame graph as one SVG file: each function is a box as wide as its time, above the function that called it.
 
-Stacks and their times in the forms that other tools read: collapsed stacks, and speedscope's JSON.
+Also stacks with their times in formats of other tools: collapsed stacks, and speedscope's JSON.
 """
 
 from __future__ import annotations
@@ -19,15 +19,21 @@ import numpy as np
 from analyzer.atomic_file import whole_file
 
 Frames = Sequence[tuple[str, str]]
-"""Innermost first: function, and `file:line` ("": not known)."""
+"""Frames of a stack, the innermost first: function, and `file:line` ("": not known)."""
 
 UNKNOWN = "(not known)"
 
 
 def write_collapsed(path: str | os.PathLike[str], rows: np.ndarray, frames: Mapping[int, Frames]) -> None:
-    """Write a line for each stack, outermost function first, with its microseconds: "main;solve;kernel 1500000".
+    """Write collapsed stacks: one line per stack with its time in us, such as "main;solve;kernel 1500000".
 
-    rows: `path` and `ns`. Raises TracelibError.
+    Args:
+        path: The new file.
+        rows: Records with fields `path` and `ns`: the time of a call path in ns.
+        frames: Frames of each path. The outermost function stands first in a line.
+
+    Raises:
+        TracelibError: The file cannot be written.
     """
     sums: dict[str, float] = {}
     for of_path, ns in zip(rows["path"].tolist(), rows["ns"].tolist(), strict=True):
@@ -40,7 +46,16 @@ def write_collapsed(path: str | os.PathLike[str], rows: np.ndarray, frames: Mapp
 
 
 def write_speedscope(path: str | os.PathLike[str], name: str, rows: np.ndarray, frames: Mapping[int, Frames]) -> None:
-    """Write a profile for each rank. rows: `rank`, `path`, `ns`. Raises TracelibError.
+    """Write stacks for speedscope: one profile for each rank, in ns.
+
+    Args:
+        path: The new file.
+        name: Path of the run; its last part is the title.
+        rows: Records with fields `rank`, `path` and `ns`: the time of a call path in ns.
+        frames: Frames of each path.
+
+    Raises:
+        TracelibError: The file cannot be written.
 
     Source: https://www.speedscope.app/file-format-schema.json.
     """
@@ -82,24 +97,28 @@ def _frame(function: str, where: str) -> dict[str, Any]:
 
 WIDTH, HEIGHT, TOP, BOTTOM, MARGIN = 1200, 17, 46, 30, 10
 LETTER = 7.0
-"""About how wide a letter is."""
+"""Approximate width of a letter in pixels."""
 LEAST = 0.3
-"""Narrower boxes are left out."""
+"""Width in pixels below which a box is left out."""
 DEEPEST = 400
 
 
 @dataclass
 class FlameBox:
-    """Box of a function, drawn above its callers. `other_ns`: its time in the other run."""
+    """Box of a function in a flame graph, drawn above the box of its caller.
+
+    ns: time of the stacks that contain the box. other_ns: the same in the run that is compared. places: time in ns by
+    `file:line` in the function. above: boxes of the functions that it calls.
+    """
 
     name: str
     ns: float = 0.0
     other_ns: float = 0.0
-    places: dict[str, float] = field(default_factory=dict)  # `file:line` of what is above it, or of itself
+    places: dict[str, float] = field(default_factory=dict)  # ns by `file:line` in the function
     above: dict[str, FlameBox] = field(default_factory=dict)
 
     def grow(self, frames: Frames, ns: float, *, other: bool = False) -> None:
-        """Add a stack, from the innermost frame."""
+        """Add a stack with its time in ns. `other` adds it to the time of the compared run."""
         box = self
         box._add("", ns, other)
         for function, where in list(reversed(frames))[:DEEPEST]:
@@ -116,7 +135,7 @@ class FlameBox:
             self.places[where] = self.places.get(where, 0.0) + ns
 
     def depth(self) -> int:
-        """Return the number of boxes above each other."""
+        """Return the number of levels of boxes."""
         level, depth = [self], 0
         while level:
             level, depth = [box for below in level for box in below.above.values() if box.ns], depth + 1
@@ -126,7 +145,14 @@ class FlameBox:
 def tree(
     rows: np.ndarray, frames: Mapping[int, Frames], other: np.ndarray | None, other_frames: Mapping[int, Frames]
 ) -> FlameBox:
-    """Build the boxes of a run, above one box of all. `other`: rows of a second run."""
+    """Build the boxes of a run above one root box, "all".
+
+    Args:
+        rows: Records with fields `path` and `ns`.
+        frames: Frames of each path.
+        other: Records of a second run to compare with. None: no comparison.
+        other_frames: Frames of each path of the second run.
+    """
     root = FlameBox("all")
     for path, ns in zip(rows["path"].tolist(), rows["ns"].tolist(), strict=True):
         root.grow(frames[path], ns)
@@ -137,8 +163,18 @@ def tree(
 
 
 def write_flame(path: str | os.PathLike[str], root: FlameBox, title: str, subtitle: str, *, compared: bool) -> None:
-    """Write the picture. Compared: red boxes take more time than in the other run, blue ones less. Raises
-    TracelibError."""
+    """Write the flame graph.
+
+    Args:
+        path: The new file.
+        root: The boxes.
+        title: First line of the picture.
+        subtitle: Second line of the picture.
+        compared: True: red boxes take more time than in the other run, blue boxes less.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     height = TOP + root.depth() * HEIGHT + BOTTOM
     with whole_file(path) as file:
         file.write(_HEAD.format(width=WIDTH, height=height, title=escape(title), subtitle=escape(subtitle)).encode())
@@ -181,13 +217,13 @@ def _drawn(box: FlameBox, left: float, top: int, width: float, root: FlameBox, c
 
 
 def _colour(name: str) -> str:
-    """Return a warm colour, always the same for a function."""
+    """Return a warm colour that depends only on the name of the function."""
     number = zlib.crc32(name.encode())
     return f"rgb({205 + number % 50},{90 + number // 50 % 120},{40 + number // 6000 % 40})"
 
 
 def _difference(box: FlameBox, root: FlameBox) -> str:
-    """Return a colour: white for as long as before, full red or blue for a tenth of the run more or less."""
+    """Return a colour for a change: white for none, full red or blue for a tenth of the run more or less."""
     change = max(-1.0, min(1.0, (box.ns - box.other_ns) / (0.1 * max(root.ns, 1.0))))
     pale = round(245 * (1 - 0.75 * abs(change)))
     return f"rgb(245,{pale},{pale})" if change >= 0 else f"rgb({pale},{pale},245)"

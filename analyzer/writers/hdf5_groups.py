@@ -1,7 +1,9 @@
-"""Groups, attributes and tables that HDF5 writes, with properties that h5py's own interface does not set: they keep no
-time, and the attributes of a group are in its header. (Groups of ranks are written without HDF5: rank_groups.)
+"""Groups, attributes and tables that HDF5 writes with properties that h5py's own interface does not set.
 
-HDF5 files on disks that may be full: then the library crashes as it closes a file, so it does not hear of it.
+They store no time of modification, and the attributes of a group are in its header. (rank_groups writes the groups of
+ranks without HDF5.)
+
+Also HDF5 files on disks that may be full. If closing a file fails, the library crashes; so it is not told of errors.
 """
 
 from __future__ import annotations
@@ -21,19 +23,19 @@ from h5py import h5a, h5d, h5g, h5p, h5s, h5t, h5z
 from analyzer.signal_handling import called_from_c
 
 CODECS = ("gzip", "lzf")
-"""Compressions of a table: every h5py has both; gzip is part of HDF5 and the smallest, lzf the fastest."""
+"""Compressions of a table. Every h5py has both: gzip, a part of HDF5, gives the smallest files; lzf is the fastest."""
 
 
 def new_group(parent: h5py.Group, name: str) -> h5g.GroupID:
-    """Make a group, and the groups in its path, with its attributes in its header.
+    """Make a group, with missing groups of its path. Its attributes are stored in its header, and no time is stored.
 
-    The heap of attributes would take as much space as the rows of a small run. The group stores no time of its own.
+    Otherwise a heap of attributes would take as much space as the rows of a small run.
     """
     return h5g.create(parent.id, name.encode(), lcpl=_through_groups(), gcpl=_attributes_in_header())
 
 
 def set_attribute(of: h5g.GroupID | h5d.DatasetID, name: str, value: np.generic | np.ndarray) -> None:
-    """Set a number, bytes of a fixed length or an array."""
+    """Set an attribute to a number, to bytes of a fixed length, or to an array."""
     stored = np.asarray(value)  # bytes of no length become one zero
     kind = _type(stored.dtype)
     h5a.create(of, name.encode(), kind, _space(stored.shape)).write(stored, kind)
@@ -48,17 +50,26 @@ def new_table(
     codec: str = "",
     level: int = 0,
 ) -> h5d.DatasetID:
-    """Make a table of `rows` rows of one kind.
+    """Make a table with a fixed number of rows. No time is stored, so the same rows give the same bytes.
 
-    It is uncompressed (`chunk` 0), or in chunks of `chunk` rows, compressed by one of CODECS, gzip with `level`. It
-    stores no time of its own: the same rows make the same bytes. Raises ValueError for another codec.
+    Args:
+        group: Group of the table.
+        name: Name of the table.
+        rows: Number of rows.
+        kind: Type of a row.
+        chunk: Number of rows of a chunk. 0: the table is not compressed.
+        codec: Compression of chunks, one of CODECS.
+        level: Level of gzip.
+
+    Raises:
+        ValueError: There is no such codec.
     """
     stored = _type(kind) if isinstance(kind, np.dtype) else kind
     return h5d.create(group, name.encode(), stored, _space((rows,)), _layout(chunk, codec, level))
 
 
 def write_rows(table: h5d.DatasetID, rows: np.ndarray, first: int = 0) -> None:
-    """Write rows from number `first` on, of the type of the table."""
+    """Write rows to a table, from row number `first` on. They must have the type of the table."""
     stored = table.get_space()
     stored.select_hyperslab((first,), rows.shape)
     table.write(_space(rows.shape), stored, np.ascontiguousarray(rows), _type(rows.dtype))
@@ -98,9 +109,9 @@ def _layout(chunk: int, codec: str, level: int) -> h5p.PropDCID:
 
 @lru_cache
 def _type(dtype: np.dtype) -> h5t.TypeID:
-    """Return the HDF5 type of plain numbers, bytes and records of them.
+    """Return the HDF5 type of numbers, bytes, or records of them.
 
-    Dtypes that compare equal share one type: metadata that h5py adds to a dtype, such as names of values, is left out.
+    Dtypes that compare equal share one type. Metadata that h5py adds to a dtype, such as names of values, is dropped.
     """
     return h5t.py_create(dtype, logical=True)
 
@@ -112,9 +123,10 @@ def _space(shape: tuple[int, ...]) -> h5s.SpaceID:
 
 @contextmanager
 def new_hdf5(path: Path) -> Iterator[h5py.File]:
-    """Open a new file to write, named `path`, in the oldest form that can hold its contents.
+    """Create an HDF5 file and open it for writing, in the oldest format that can hold its contents.
 
-    Raises OSError if the disk is full, at the latest as the block ends.
+    Raises:
+        OSError: The disk is full. It is raised at the latest when the `with` block ends.
     """
     with path.open("x+b", buffering=0) as file:
         kept = _Kept(file)
@@ -128,12 +140,12 @@ def new_hdf5(path: Path) -> Iterator[h5py.File]:
 
 
 class _Kept(io.RawIOBase):
-    """A file that keeps the first error of writing and does as if all had been written."""
+    """A file that remembers its first error of writing, and pretends that all later writes succeed."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.error: OSError | None = None
         self._file = file
-        self._end = 0  # the end that it would have
+        self._end = 0  # end of the file if all had been written
 
     @called_from_c
     def seek(self, at: int, whence: int = os.SEEK_SET) -> int:
@@ -145,7 +157,7 @@ class _Kept(io.RawIOBase):
 
     @called_from_c
     def readinto(self, into: Any) -> int:
-        """Read into a buffer; parts that were not written read as zeros."""
+        """Read into a buffer. Parts that could not be written read as zeros."""
         count = self._file.readinto(into)  # type: ignore[attr-defined]
         memoryview(into)[count:] = bytes(len(into) - count)
         return len(into)

@@ -1,4 +1,4 @@
-"""Writer of any Trace as an OTF2 archive, as Score-P writes them: for Vampir, Scalasca, Cube and other OTF2 readers.
+"""Writer of traces as OTF2 archives, as Score-P writes them: for Vampir, Scalasca, Cube and other readers.
 
 Source: OTF2 3.0, "Open Trace Format 2 User Manual".
 """
@@ -27,20 +27,26 @@ from analyzer.writers.otf2_thread import Otf2References, ThreadEvents
 from tracelib.schema.procedures import BLOCKING_COLLECTIVES, base_name
 
 ANCHOR = "traces"
-"""Name of the archive in its folder: traces.otf2."""
+"""Name of the archive in its folder: the anchor file is traces.otf2."""
 _OTHER = "BARRIER"
-"""Operation of collectives that OTF2 has no name for."""
+"""Operation that stands for collectives without a name in OTF2."""
 _AT_ONCE = 1 << 16
-"""Calls of a rank that are written together."""
+"""Approximate number of calls of a rank that are written at a time."""
 _CHUNK = 1 << 18
-"""Bytes that OTF2 holds of each thread until the archive is closed: the least that it takes."""
+"""Memory in bytes that OTF2 needs for each thread until the archive is closed. OTF2 accepts no less."""
 _EVER = np.iinfo(np.int64).max
 
 
 def write_otf2(trace: Trace, folder: str | os.PathLike[str]) -> int:
-    """Write a trace as an archive in a new folder, window by window; returns the number of events.
+    """Write a trace as an archive in a new folder, window by window.
 
-    Raises TracelibError where otf2 is not installed, or the folder exists or cannot be written; then nothing is left.
+    Returns:
+        Number of events written.
+
+    Raises:
+        TracelibError: The package otf2 is not installed, or the folder exists or cannot be written. No part of the
+            archive
+            is left behind.
     """
     otf2 = package()
     target = Path(folder)
@@ -59,7 +65,7 @@ def write_otf2(trace: Trace, folder: str | os.PathLike[str]) -> int:
 
 @contextmanager
 def _whole_folder(target: Path) -> Iterator[Path]:
-    """Give a folder that takes the name `target` when the block ends well, and vanishes when it does not."""
+    """Return a temporary folder that gets the name `target` if the `with` block succeeds, and is removed otherwise."""
     part = temporary_name(target)
     try:
         part.mkdir()
@@ -72,7 +78,7 @@ def _whole_folder(target: Path) -> Iterator[Path]:
 
 
 class _Closed:
-    """An event writer of the package that has done its work."""
+    """Stand-in for an event writer of the package whose file is closed already."""
 
     def close(self) -> None:
         """Do nothing: the file is closed already."""
@@ -100,7 +106,7 @@ class _Archive:
         )
 
     def _define_locations(self) -> list[list[Any]]:
-        """Define the threads of each rank as locations."""
+        """Define a location for each thread of each rank."""
         said, trace = self._archive.definitions, self._trace
         machine = said.system_tree_node("machine", class_name="machine")
         nodes = [said.system_tree_node(name, class_name="node", parent=machine) for name in trace.nodes.names]
@@ -112,7 +118,7 @@ class _Archive:
         return found
 
     def _define_regions(self) -> None:
-        """Define procedures of MPI, then regions of the program: a region's number is its definition's."""
+        """Define MPI procedures and regions of the program as OTF2 regions, and store their references."""
         said = self._archive.definitions
         kinds = (
             (self._trace.procedures, self._otf2.Paradigm.MPI),
@@ -127,7 +133,7 @@ class _Archive:
         ]
 
     def _define_communicators(self) -> None:
-        """Define each communicator with its members; an intercommunicator or one without members has all ranks."""
+        """Define each communicator with its members. An intercommunicator, or one without members, gets all ranks."""
         otf2, said, trace = self._otf2, self._archive.definitions, self._trace
         mpi, everybody = otf2.Paradigm.MPI, [threads[0] for threads in self._locations]
         said.group("MPI", group_type=otf2.GroupType.COMM_LOCATIONS, paradigm=mpi, members=everybody)
@@ -154,7 +160,7 @@ class _Archive:
         for begin, end in pairwise(self._trace.message_windows().tolist()):
             rows = self._trace.messages(begin, end).copy()
             sends.append(rows, rows["source"])
-            # where clocks are wrong: no receive is posted after its data came
+            # if clocks are wrong: a receive must be posted before its data come
             rows["logical_receive"] = np.minimum(rows["logical_receive"], rows["physical_receive"])
             receives.append(rows, rows["destination"])
         for time in (0, self._trace.duration_ns):
@@ -165,7 +171,7 @@ class _Archive:
         return total
 
     def _write_rank(self, rank: int, sends: RankRuns, receives: RankRuns) -> int:
-        """Write a rank window by window. Return the number of events."""
+        """Write the events of one rank, window by window. Return their number."""
         trace, locations = self._trace, self._locations[rank]
         main, others = ThreadEvents(self._references, trace.span(rank)), len(locations) - 1
         threads = [main, *(ThreadEvents(self._references) for _ in range(others))]
@@ -190,9 +196,9 @@ class _Archive:
         return written
 
     def _close(self, location: Any) -> None:
-        """Close a location's file, whose buffer takes some MB until then.
+        """Close the file of a location now, because its buffer takes some MB until then.
 
-        The package would close it again, or open it anew.
+        The package would close it again at the end, or open it anew.
         """
         self._archive.event_writer_from_location(location).close()
         self._archive._event_writers[location._ref] = _Closed()

@@ -1,7 +1,8 @@
-"""The events of one thread as an OTF2 archive has them, window by window, in order.
+"""The events of one thread in the order of an OTF2 archive, window by window.
 
-At one time a call is left before another is entered, and regions change in between; events of a call stand inside it.
-So an event has a place beside its time: 4 k + 1 the begin of call k, 4 k + 2 inside it, 4 k + 3 its end.
+At one time, a call is left before another one is entered, and regions change in between; events of a call lie inside
+it.
+So events are sorted by time and by a place: 4 k + 1 for the begin of call k, 4 k + 2 inside it, 4 k + 3 for its end.
 """
 
 from __future__ import annotations
@@ -19,25 +20,28 @@ from analyzer.trace import MESSAGE, Mark
 
 _EVER = np.iinfo(np.int64).max
 _KEPT = 2
-"""Calls before a window that its times may lie in: the last one, and that before, which ends when it begins."""
+"""Number of earlier calls that times of a window may lie in: the last call, and the call before, which may end then."""
 Placed = tuple[np.ndarray, np.ndarray]
-"""EVENT and their places."""
+"""Events (EVENT of the archive) and their places."""
 
 
 @dataclass(frozen=True)
 class Otf2References:
-    """OTF2's numbers by procedure, region and communicator of a trace."""
+    """References of OTF2 definitions, by procedure, region and communicator of a trace."""
 
-    mpi: np.ndarray  # uint32 by procedure: its region
-    own: np.ndarray  # uint32 by region
-    is_collective: np.ndarray  # bool by procedure: blocking ones
-    operation: np.ndarray  # uint32 by procedure: of a collective
-    program: int  # string of its name
+    mpi: np.ndarray  # uint32 (procedures,): region of the procedure
+    own: np.ndarray  # uint32 (regions,)
+    is_collective: np.ndarray  # bool (procedures,): blocking collective
+    operation: np.ndarray  # uint32 (procedures,): operation of a collective
+    program: int  # string with the name of the program
     comm: Sequence[int]  # by communicator
-    rank_in: Sequence[np.ndarray]  # by communicator: uint32 by world rank
+    rank_in: Sequence[np.ndarray]  # by communicator: uint32 (world ranks,), rank in it
 
     def in_comm(self, comm: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of each communicator (all ranks' if it is unknown), and the ranks there."""
+        """Return the reference of each communicator, and the rank in it of each world rank.
+
+        An unknown communicator (-1) is replaced by the first one, which has all ranks.
+        """
         refs, inside = np.full(len(comm), self.comm[0], np.uint32), np.full(len(comm), NOBODY, np.uint32)
         for one in np.unique(comm).tolist():
             mine, number = comm == one, max(one, 0)
@@ -49,20 +53,20 @@ class Otf2References:
 
 @dataclass(frozen=True)
 class _Calls:
-    """Some neighbouring calls of a thread, which do not overlap."""
+    """Some consecutive calls of a thread, which do not overlap."""
 
     first: int  # number of the first one among all calls of the thread
     enter: np.ndarray
     end: np.ndarray
 
     def then(self, enter: np.ndarray, end: np.ndarray) -> _Calls:
-        """Return the last of these calls, and more calls that follow them."""
+        """Return the last _KEPT of these calls, followed by more calls."""
         kept = min(len(self.enter), _KEPT)
         both = (np.concatenate([old[len(old) - kept :], new]) for old, new in ((self.enter, enter), (self.end, end)))
         return _Calls(self.first + len(self.enter) - kept, *both)
 
     def entered(self, time: np.ndarray) -> np.ndarray:
-        """Return the number of the last call that is entered at each time; -1: none."""
+        """Return the number of the last call that is entered at each time or before; -1: none."""
         return self.first + np.searchsorted(self.enter, time, "right") - 1
 
     def left(self, time: np.ndarray) -> np.ndarray:
@@ -70,7 +74,7 @@ class _Calls:
         return self.first + np.searchsorted(self.end, time)
 
     def end_of(self, number: np.ndarray) -> np.ndarray:
-        """Return when calls end; -1, which is before all times, for a call that is not there."""
+        """Return the end time of calls by number; -1, which is before all times, for a call that is not stored."""
         known = (number >= self.first) & (number < self.first + len(self.end))
         found = np.full(len(number), -1)
         found[known] = self.end[number[known] - self.first]
@@ -78,10 +82,12 @@ class _Calls:
 
 
 class ThreadEvents:
-    """Events of a thread in the windows so far. Later events are held back: ends of calls, data of receives."""
+    """Events of a thread up to the current window. Events that come later are held back: ends of calls, data of
+    receives."""
 
     def __init__(self, references: Otf2References, span: tuple[int, int] | None = None) -> None:
-        """Begin a thread. span: begin and end (ns) of the program, for its main thread."""
+        """Start with a thread. `span` is begin and end of the program in ns for the main thread, None for other
+        threads."""
         self._references, self._span = references, span
         nothing = np.zeros(0, np.int64)
         self._calls = _Calls(0, nothing, nothing)
@@ -95,10 +101,14 @@ class ThreadEvents:
     def of_window(
         self, until: int, calls: np.ndarray, marks: np.ndarray, sent: np.ndarray, received: np.ndarray
     ) -> np.ndarray:
-        """Return the EVENT before `until` that were not returned yet, in order.
+        """Return the events (EVENT) before `until` that were not returned yet, in order.
 
-        calls, marks, sent (by logical_send), received (by logical_receive): of this window, which follows the one
-        before.
+        Args:
+            until: End of the window in ns.
+            calls: Calls of the thread in the window, which follows the previous window.
+            marks: Begins and ends of regions in the window.
+            sent: Messages with logical_send in the window.
+            received: Messages with logical_receive in the window.
         """
         end = np.where(calls["count"] > 1, calls["enter"] + calls["inside"], calls["exit"])
         self._calls = self._calls.then(calls["enter"], end)
@@ -115,7 +125,7 @@ class ThreadEvents:
         return np.ascontiguousarray(events[:ready])
 
     def rest(self, calls: np.ndarray, marks: np.ndarray) -> np.ndarray:
-        """Return all events that were held back, once there are no more windows. calls, marks: empty ones."""
+        """Return all events that were held back, after the last window. `calls` and `marks` must be empty."""
         events = self.of_window(_EVER, calls, marks, np.zeros(0, MESSAGE), np.zeros(0, MESSAGE))
         if not self._span:
             return events
@@ -139,7 +149,10 @@ class ThreadEvents:
         ]
 
     def _sends(self, sent: np.ndarray) -> Placed:
-        """Place sends in the call that is entered at their time. A later time than its end would be in another call."""
+        """Place sends in the call that is entered at their time.
+
+        A physical send after the end of this call would lie in another call, so it gets the logical time.
+        """
         number = self._calls.entered(sent["logical_send"])
         rows = self._message(lib.ARCHIVE_SEND, "physical_send", sent, "destination")
         inside = rows["time"] <= self._calls.end_of(number)
@@ -147,9 +160,9 @@ class ThreadEvents:
         return rows, 4 * number + 2
 
     def _receives(self, received: np.ndarray, until: int) -> list[Placed]:
-        """Place receives: one event if their data arrive in the call that posts them, else two.
+        """Place receives: one event if the data arrive in the call that posts the receive, otherwise two events.
 
-        The second event lies in the call that ends when the data are there, or later.
+        The second event lies in the first call that ends when the data have arrived, or later.
         """
         number = self._calls.entered(received["logical_receive"])
         arrives = received["physical_receive"]
@@ -180,9 +193,10 @@ class ThreadEvents:
         return rows, np.where(inside, 4 * before - 2, 4 * before)
 
     def _closed(self, begins: np.ndarray, regions: np.ndarray) -> np.ndarray:
-        """Return the region of each mark. An end closes the last region of its depth.
+        """Return the region of each mark. An end closes the last open region of its depth.
 
-        Regions that are open before or behind the marks are taken to begin or end with them.
+        A region that is open before these marks is treated as if it began with them; one that stays open, as if it
+        ended.
         """
         before = len(self._open)
         behind = max(before + int(np.where(begins, 1, -1).sum()), 0)

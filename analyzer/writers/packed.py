@@ -1,4 +1,4 @@
-"""A packed run: all ranks in one compressed HDF5 file, with the very tables, columns and values of the rank files."""
+"""A packed run: all ranks in one compressed HDF5 file, with the same tables, columns and values as the rank files."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ LEVEL = 9
 
 @dataclass(frozen=True)
 class PackingResult:
-    """Result of packing a run."""
+    """Result of packing a run.
+
+    calls: number of calls, with each folded poll counted. before_bytes: space of the rank files on the disk in bytes.
+    """
 
     path: Path
     ranks: int
-    calls: int  # folded polls counted one by one
+    calls: int  # number of calls, each folded poll counted
     size_bytes: int
-    before_bytes: int  # on the disk
+    before_bytes: int  # space on the disk before
 
     @property
     def bytes_a_call(self) -> float:
@@ -44,9 +47,15 @@ class PackingResult:
 
 
 def pack_run(path: str, output: Path, codec: str = "gzip") -> PackingResult:
-    """Write the run at `path` into `output`, read it back and compare; the file appears whole or not at all.
+    """Write a run as one packed file, read it back, and compare it with the run.
 
-    Raises TracelibError where a rank cannot be read, or has rows that lie in its spool only.
+    Args:
+        path: The run.
+        output: The new file. It appears complete or not at all.
+        codec: Compression of tables: "gzip" or "lzf".
+
+    Raises:
+        TracelibError: A rank cannot be read or was killed, the file differs, or it cannot be written.
     """
     found = find_ranks(path)
     part = temporary_name(output, "part")
@@ -99,7 +108,7 @@ def _write(found: RunFiles, path: Path, codec: str) -> None:
 
 
 def _write_places(found: RunFiles, out: h5py.File) -> None:
-    """Write the names of the places of calls: where the packed run goes, the program may not be there."""
+    """Write the names of places into the file, because the program may be missing where the packed run is analyzed."""
     paths = RunPaths(Path(found.path), found.files)
     if paths.known and paths.named.known.modules:
         to_group(paths.named.known, out.create_group(PLACES))
@@ -110,18 +119,18 @@ def _attributes(file: RankFile) -> list[bytes]:
     for name, value in file.attributes.items():
         if isinstance(value, str):
             messages.append(text_attribute(name, value.encode()))
-        else:  # of a damaged file a number may be negative
+        else:  # a number of a damaged file may be negative
             messages.append(attribute(name, np.int64(value) if value < 0 else np.uint64(value)))
     return [*messages, attribute("inside", file.inside)] if len(file.inside) else messages
 
 
 def _names(file: RankFile) -> np.ndarray:
-    """Return the names of a file's procedures. A damaged file may have none."""
+    """Return the names of the procedures in a rank file. A damaged file may have none."""
     return np.array([name.encode() for name in file.procedures], "S")
 
 
 def _write_samples(path: Path, place: str, out: h5py.File, codec: str) -> None:
-    """Write the samples of a node: a copy of system-HOST.h5, with its table compressed."""
+    """Copy the samples of a node (system-HOST.h5) into the file, with a compressed table."""
     attributes, rows = load_samples(path, place)
     host = path.stem.removeprefix("system-") if place == "/" else place.rpartition("/")[2]
     group = h5py.Group(new_group(out, f"{PACKED}/{host}"))
@@ -135,14 +144,18 @@ def _write_samples(path: Path, place: str, out: h5py.File, codec: str) -> None:
 
 
 def _stretches(file: RankFile, table: str) -> Iterator[np.ndarray]:
-    """Yield the rows of a table, a bounded number at a time."""
+    """Yield the rows of a table, at most STRETCH_ROWS at a time."""
     length = file.lengths[table]
     for first in range(0, length, STRETCH_ROWS):
         yield upgraded(table, file.read(table, first, min(first + STRETCH_ROWS, length)))
 
 
 def _compare(found: RunFiles, path: Path) -> None:
-    """Raise TracelibError if the packed file does not hold the same as the run that it would replace."""
+    """Compare the packed file with the run that it will replace.
+
+    Raises:
+        TracelibError: The contents differ.
+    """
     copies = find_ranks(str(path)).files
     try:
         if _samples(found.files) != _samples(copies):
@@ -160,7 +173,7 @@ def _compare(found: RunFiles, path: Path) -> None:
 
 
 def _is_same(file: RankFile, copy: RankFile) -> bool:
-    """Return True if a copy holds the same as its rank's file; small tables were read as the file was opened."""
+    """Return True if a copy has the same contents as its rank file. Opening a file has read its small tables."""
     if (file.attributes, file.procedures, file.lengths) != (copy.attributes, copy.procedures, copy.lengths):
         return False
     if file.inside.tobytes() != copy.inside.tobytes():
@@ -170,7 +183,7 @@ def _is_same(file: RankFile, copy: RankFile) -> bool:
 
 
 def _samples(files: Sequence[RankFile]) -> list[bytes]:
-    """Return the samples of all nodes, in an order that does not depend on names."""
+    """Return the samples of all nodes as bytes, in an order that does not depend on file names."""
     return sorted(load_samples(*place)[1].tobytes() for place in sample_places(files))
 
 

@@ -1,14 +1,12 @@
-"""The labels beside a Paraver trace (.pcf): names and colours of states, names of event types and values.
+"""Files beside a Paraver trace: labels (.pcf), names (.row), and a configuration (.cfg) that shows an event type.
 
-Source: Paraver configuration file; options and colours are Extrae's, but for the last two states, which are ours.
+The .pcf has names and colours of states, and names of event types and values. Source: Paraver configuration file;
+options and colours are Extrae's, except for the last two states, which are tracelib's.
 
-The names beside a Paraver trace (.row): CPUs, nodes and threads, each level with its true number of lines.
+The .row has the names of CPUs, nodes and threads, each level with its true number of lines. Source: Paraver names file.
 
-Source: Paraver names file.
-
-A Paraver configuration (.cfg): one window that shows an event type over time.
-
-Source: the tags that Paraver's kernel reads and writes (version 3.4 of its configuration files).
+The .cfg has one window. Source: the tags that Paraver's kernel reads and writes (version 3.4 of its configuration
+files).
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ _LARGEST_VALUE = 2**31 - 1  # Paraver loses labels of larger values
 
 
 def _gradient(event_type: int) -> int:
-    """Return the first column: Extrae's convention for the quantity that colours a type."""
+    """Return the first column of an event type: Extrae's convention for the quantity that gives its colour."""
     if event_type in MPI_TYPES:
         return 9
     if EventType.COLLECTIVE_SEND_SIZE <= event_type <= EventType.COLLECTIVE_COMMUNICATOR:
@@ -80,11 +78,18 @@ def _event_type(event_type: int, label: str, values: dict[int, str]) -> Iterator
 
 
 def write_pcf(trace: Trace, path: str | os.PathLike[str], types: Iterable[int] = ()) -> None:
-    """Write the .pcf of a trace: all states, our own event types, the MPI procedures it knows, and its own labels.
+    """Write the .pcf file of a trace: labels of states, of tracelib's event types, of MPI procedures, and of the trace.
 
-    A type that the trace labels itself keeps those labels. types: types of the events in the .prv; a type without a
-    label, as a program's own events may be, is called after its number. Raises TracelibError if the file cannot be
-    written.
+    Labels of the trace win over the others.
+
+    Args:
+        trace: The trace.
+        path: The new file.
+        types: Types of the events in the .prv file. A type without a label, such as one of the program, is named by its
+            number.
+
+    Raises:
+        TracelibError: The file cannot be written.
     """
     labels: dict[int, tuple[str, dict[int, str]]] = {type_: (f"Event {type_}", {}) for type_ in types}
     labels |= TYPE_LABELS | call_labels(trace.procedures) | trace.event_labels
@@ -113,7 +118,11 @@ def _levels(trace: Trace) -> Iterator[str]:
 
 
 def write_row(trace: Trace, path: str | os.PathLike[str]) -> None:
-    """Write the .row of a trace. Raises TracelibError where the file cannot be written."""
+    """Write the .row file of a trace.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     with whole_file(path) as file:
         file.write("\n".join(_levels(trace)).encode())
 
@@ -143,9 +152,11 @@ def _set(values: dict[str, str]) -> str:
 
 
 def write_event_cfg(path: str | os.PathLike[str], name: str, event_type: int, largest: int) -> None:
-    """Write a .cfg whose window shows the last value of an event type of each thread, in colours of 0 to `largest`.
+    """Write a .cfg file whose window shows the last value of an event type in each thread, coloured from 0 to
+    `largest`.
 
-    Raises TracelibError if the file cannot be written.
+    Raises:
+        TracelibError: The file cannot be written.
     """
     compose = {f"compose_{level}": "As Is" for level in _COMPOSED} | {"topcompose1": "As Is", "topcompose2": "As Is"}
     rule = "#" * 80

@@ -1,6 +1,6 @@
-"""Writer of any Trace as a Paraver trace (.prv), as Extrae writes it, for Paraver, paramedir and prv2dim.
+"""Writer of traces as Paraver traces (.prv), as Extrae writes them, for Paraver, paramedir and prv2dim.
 
-Source: Paraver trace format; the order of records at one time (states, events, communications) is Extrae's.
+Source: Paraver trace format. The order of records at one time (states, events, communications) is Extrae's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BUFFER_BYTES = 1 << 20
 
 
 def application_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Return application and task of each rank as .prv counts them, both int32 from 1, shape (size,)."""
+    """Return application and task of each rank as .prv numbers them, from 1; int32 of shape (ranks,) each."""
     sizes = np.array(trace.origin.applications or (trace.size,))
     application = np.repeat(np.arange(1, len(sizes) + 1), sizes)
     task = np.arange(trace.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
@@ -32,11 +32,12 @@ def application_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 
 
 def header(trace: Trace) -> bytes:
-    """Return the header line and the communicator lines.
+    """Return the header line and the communicator lines of a .prv file.
 
-    Intercommunicators are left out: an `i:` line, counted or not, ends prv2dim. So are communicators with ranks of
-    several applications: a line names tasks of one. A trace without a time of creation gets the epoch's date, so that
-    writing twice gives the same bytes.
+    Intercommunicators are left out, because prv2dim stops at an `i:` line. So are communicators with ranks of several
+    applications, because a line names tasks of one application. A trace without a time of creation gets 1 January 1970,
+    so
+    that writing it twice gives the same bytes.
     """
     application, task = application_of(trace)
     lines = []
@@ -65,7 +66,7 @@ def _pointer(rows: np.ndarray, dtype: np.dtype) -> tuple[object, int]:
 
 
 def _with_origin(trace: Trace, events: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """Return the events of a window. In a run, the first event states that the trace is ours."""
+    """Return the events of a window. In a run, one more event states that tracelib wrote the trace."""
     time = trace.span(0)[0]
     if trace.origin.imported or not begin <= time < end:
         return events
@@ -76,7 +77,8 @@ def _with_origin(trace: Trace, events: np.ndarray, begin: int, end: int) -> np.n
 
 
 def _lines(trace: Trace, windows: Iterator[tuple[int, int]], types: set[int]) -> Iterator[memoryview]:
-    """Yield the body's text, a buffer at a time (valid until the next). Add the types of its events to `types`."""
+    """Yield the text of the body, one buffer at a time; a buffer is valid until the next. Collect event types in
+    `types`."""
     columns = [*application_of(trace), np.ascontiguousarray(trace.threads, np.int32)]
     pointers = [ffi.from_buffer("int32_t[]", column) for column in columns]
     writer = lib.prv_writer_new(trace.size, *pointers)
@@ -89,7 +91,7 @@ def _lines(trace: Trace, windows: Iterator[tuple[int, int]], types: set[int]) ->
 
 
 def _window_lines(trace: Trace, begin: int, end: int, types: set[int], writer: Any, out: Any) -> Iterator[memoryview]:
-    """Yield the lines of a window. None of its records stays in memory after it."""
+    """Yield the lines of a window. None of its records stays in memory afterwards."""
     messages = _pointer(trace.extra(Arrows).among(trace.messages(begin, end), begin, end), MESSAGE)
     states = _pointer(trace.states(begin, end), STATE)
     rows = _with_origin(trace, trace.events(begin, end), begin, end)
@@ -109,11 +111,11 @@ def _write_share(trace: Trace, bounds: np.ndarray, team: Team, file: BinaryIO, t
 
 
 Trouble = TracelibError | None
-"""Error of writing, or None."""
+"""Error of writing, or None if there was none."""
 
 
 def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types: set[int]) -> Trouble:
-    """Write this member's lines into a file of its own until member 0 has them. Return the error of the whole."""
+    """Write this member's lines to a temporary file, which member 0 copies. Return the error of any member, or None."""
     part = temporary_name(path, f"part{team.rank}")
     said: str | TracelibError = str(part)
     try:
@@ -130,7 +132,8 @@ def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types:
 
 
 def _write_whole(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types: set[int]) -> Trouble:
-    """Write the file as member 0, with this member's lines and the others' lines. Return the error of the whole."""
+    """Write the file as member 0: its own lines, then the lines of the others. Return the error of any member, or
+    None."""
     has_asked, trouble = False, None
     try:
         with whole_file(path) as file:
@@ -148,7 +151,11 @@ def _write_whole(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types
 
 
 def _good(parts: list[str | TracelibError]) -> Iterator[str]:
-    """Yield names of files, without "", which is none. Raises TracelibError if one of them is an error."""
+    """Yield the names of files that are not "".
+
+    Raises:
+        TracelibError: One of the parts is an error.
+    """
     for part in parts:
         if isinstance(part, TracelibError):
             raise part
@@ -156,12 +163,20 @@ def _good(parts: list[str | TracelibError]) -> Iterator[str]:
 
 
 def write_prv(trace: Trace, path: str | os.PathLike[str], team: Team | None = None) -> frozenset[int]:
-    """Write the .prv of a trace; members of `team` share the windows of time, and the bytes do not depend on them.
+    """Write the .prv file of a trace. Collective over the team; the bytes do not depend on the number of members.
 
-    Returns the types of all events that were written, for the labels (`write_pcf`).
+    The members share the windows of time. Memory holds one window.
 
-    Memory is that of one window of the trace. Collective over the team. Raises TracelibError where the output
-    cannot be written; then nothing is left behind.
+    Args:
+        trace: The trace.
+        path: The new file.
+        team: Processes that share the work. None: this process alone.
+
+    Returns:
+        Types of all events that were written, for the labels (`write_pcf`).
+
+    Raises:
+        TracelibError: The file cannot be written. Nothing of it is left behind.
     """
     team = team or Team()
     target = Path(path)

@@ -1,13 +1,12 @@
-"""The ranks of a packed or cut run: a group for each, put behind the part of a file that HDF5 has written.
+"""The ranks of a packed or cut run: a group for each rank, appended to a file that HDF5 has begun.
 
-h5py makes the file: its attributes, the types of its tables, an empty group `ranks`. The rest is appended as bytes
-(hdf5_parts), and `ranks` is linked to it at the end.
+h5py makes the file: its attributes, the types of its tables, and an empty group `ranks`. The groups are appended as
+bytes (hdf5_parts), and at the end `ranks` is made to list them.
 
-Also chunks of a table as HDF5's filters shuffle and deflate read them, in fewer bytes than these would write.
-
-The filters decide only how a chunk is read. Deflate codes a block by how often its bytes occur; a library that is given
-a shuffled chunk codes the lower bytes of times, which are noise, together with columns that hardly change. Here noise
-has blocks of its own, if there are many rows. csrc/runtime/record/compress.c does the same while a program runs.
+Also compression of a chunk in the format of HDF5's filters shuffle and deflate, but in fewer bytes. A filter prescribes
+only how a chunk is read. Deflate codes a block by the frequency of its bytes. Given a whole shuffled chunk, a library
+codes the lower bytes of times, which are noise, together with columns that hardly change. Here noise has blocks of its
+own, if there are at least FEW rows. csrc/runtime/record/compress.c does the same while a program runs.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ from analyzer.writers.hdf5_groups import new_group, new_hdf5, new_table, write_r
 from tracelib import schema
 
 FEW = 1024
-"""Number of rows below which a block of its own for noise takes more bytes than it saves."""
+"""Number of rows below which a separate block for noise takes more bytes than it saves."""
 
 
 def deflated(rows: np.ndarray, level: int) -> bytes:
-    """Shuffle and compress a whole chunk (1-D, contiguous)."""
+    """Shuffle and compress a whole chunk, a contiguous 1-D array of rows."""
     columns = np.ascontiguousarray(rows.view(np.uint8).reshape(len(rows), -1).T)
     if len(rows) < FEW:
         return zlib.compress(columns.data, level)
@@ -53,23 +52,31 @@ def deflated(rows: np.ndarray, level: int) -> bytes:
 RANKS, TYPES = "ranks", "types"
 CHUNK_ROWS = schema.COMPRESSED_CHUNK_ROWS
 SMALL_BYTES = 1024
-"""Tables up to this size are stored as they are: a chunk's index would cost more than compressing saves."""
+"""Largest size in bytes of a table that is stored uncompressed. An index of chunks would cost more than it saves."""
 
 _BUFFER_BYTES = 1 << 20
 _EOF_AT = 40  # superblock version 0
 _SYMBOL_TABLE_AT = 24  # in the header of an empty group, its only message: addresses of its tree and its heap
 
 Chunk = tuple[int, int, int]
-"""Address and bytes of a chunk, and a bit for each filter that was left out for it."""
+"""A chunk in the file: its address, its bytes, and a bit for each filter that was left out."""
 
 
 class RankGroups:
-    """Appends tables and groups to a file. Raises OSError where they cannot be written."""
+    """Appender of the groups and tables of ranks to an HDF5 file.
+
+    Its methods raise OSError if the file cannot be written.
+    """
 
     def __init__(self, file: BinaryIO, types: Mapping[str, int], ranks: int, codec: str, level: int) -> None:
-        """Take the object headers of the tables' types (`types`), and of the empty group for ranks (`ranks`).
+        """Prepare to append to a file.
 
-        codec: compression of rows, gzip with `level`.
+        Args:
+            file: The file, written by HDF5 and closed there.
+            types: Address of the object header of each table's type, by name of the table.
+            ranks: Address of the object header of the empty group for ranks.
+            codec: Compression of rows, one of CODECS.
+            level: Level of gzip.
         """
         self._file, self._types, self._codec, self._level = file, types, codec, level
         self._same: dict[bytes, int] = {}
@@ -81,9 +88,14 @@ class RankGroups:
         self._leads: Counter[int] = Counter(dict.fromkeys(types.values(), 1))
 
     def table(self, name: str, length: int, stretches: Iterable[np.ndarray]) -> int:
-        """Write a table of `length` rows, which come as stretches of whole chunks. Return where its header is.
+        """Write a table and return the address of its object header.
 
-        A small table is stored uncompressed, and once for all ranks that have the same rows.
+        A table of up to SMALL_BYTES is stored uncompressed, and only once for all ranks that have the same rows.
+
+        Args:
+            name: Name of the table.
+            length: Number of rows.
+            stretches: The rows in pieces; each but the last consists of whole chunks.
         """
         rows = iter(stretches)
         first = next(rows)
@@ -111,7 +123,7 @@ class RankGroups:
         return self._append(parts.table_in_chunks(kind, length, dtype.itemsize, of_chunk, filters, root))
 
     def _compressed(self, chunk: np.ndarray) -> tuple[bytes, int]:
-        """Return a chunk as it is stored, and the filters that were left out."""
+        """Return a chunk as it is stored, and the bits of the filters that were left out."""
         if self._codec == "gzip":
             return deflated(chunk, self._level), 0
         table = new_table(self._scratch.id, "rows", len(chunk), chunk.dtype, len(chunk), self._codec)
@@ -122,22 +134,22 @@ class RankGroups:
 
     @cached_property
     def _scratch(self) -> h5py.File:
-        """HDF5 applies its filters in files only."""
+        """File in memory in which HDF5 compresses chunks, because HDF5 applies filters only in files."""
         return _in_memory()
 
     def close(self) -> None:
-        """Give memory back."""
+        """Free the memory of the scratch file."""
         if "_scratch" in self.__dict__:
             self._scratch.close()
 
     def add(self, rank: int, attributes: Sequence[bytes], tables: Mapping[str, int]) -> None:
-        """Add the group of a rank: messages of its attributes, and the addresses of its tables' headers."""
+        """Add the group of a rank, with the messages of its attributes and the addresses of its tables by name."""
         links = [parts.link(name, at) for name, at in tables.items()]
         self._leads.update(tables.values())
         self._members.append((f"{rank:06d}", self._append(parts.header([*attributes, *parts.IS_GROUP, *links]))))
 
     def finish(self) -> None:
-        """Lead `ranks` to the groups, and the file to its end."""
+        """Write the list of groups into `ranks`, and the new end into the file."""
         behind, heap, root = parts.group_of(sorted(self._members), self._end)
         self._append(behind)
         self._replace(self._heap, heap)
@@ -168,14 +180,14 @@ class RankGroups:
 def new_run(
     path: Path, size: int, tables: Iterable[str], head: Callable[[h5py.File], None], codec: str, level: int
 ) -> Iterator[RankGroups]:
-    """Open a new run of `size` ranks, to which their groups are to be added.
+    """Create the file of a run, and return an appender for the groups of its ranks.
 
     Args:
         path: The file.
         size: Number of ranks.
-        tables: Names of the tables of which some rank has rows.
-        head: Writes the rest of the file.
-        codec: One of CODECS, which compresses the tables.
+        tables: Names of the tables that have rows on some rank.
+        head: Function that writes the rest of the file with h5py.
+        codec: Compression of the tables, one of CODECS.
         level: Level of gzip.
 
     Raises:
@@ -199,7 +211,7 @@ def new_run(
 
 
 def _chunks(stretches: Iterable[np.ndarray], of_chunk: int) -> Iterator[np.ndarray]:
-    """Yield the rows of a table, chunk by chunk. Behind the table's end a chunk has zeros."""
+    """Yield the rows of a table in chunks. The last chunk is filled up with zeros."""
     for rows in stretches:
         for at in range(0, len(rows), of_chunk):
             part = rows[at : at + of_chunk]
@@ -207,13 +219,13 @@ def _chunks(stretches: Iterable[np.ndarray], of_chunk: int) -> Iterator[np.ndarr
 
 
 def _in_memory() -> h5py.File:
-    """Open a file that is never on a disk. Two open files of one name would be the same file."""
+    """Open a file that exists only in memory. Its name is unique, because HDF5 would share files of one name."""
     return h5py.File(uuid4().hex, "w", driver="core", backing_store=False)
 
 
 @lru_cache
 def _filters(codec: str, level: int, of_chunk: int, dtype: np.dtype) -> bytes:
-    """Return the message of a codec's filters, which depend on the type and number of rows in a chunk."""
+    """Return the message of a codec's filters. It depends on the type and the number of rows in a chunk."""
     with _in_memory() as file:
         table = new_table(file.id, "rows", of_chunk, dtype, of_chunk, codec, level)
         return parts.filters_of(table.get_create_plist())

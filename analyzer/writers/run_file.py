@@ -1,4 +1,4 @@
-"""Writes a run from the records of a trace: one HDF5 file with all ranks, as a packed run, its ticks nanoseconds."""
+"""Writer of a run from the records of a trace: one HDF5 file of all ranks, as a packed run, with ns as ticks."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ LEVEL = 4
 
 @dataclass(frozen=True)
 class RankRecords:
-    """Records of one rank, with the indices and world ranks of a Trace; calls in order of enter."""
+    """Records of one rank, with communicator indices and world ranks as in a Trace. Calls are in order of entry."""
 
     calls: np.ndarray  # CALL
     requests: np.ndarray = field(default_factory=lambda: np.zeros(0, REQUEST))
     marks: np.ndarray = field(default_factory=lambda: np.zeros(0, MARK))
-    events: np.ndarray = field(default_factory=lambda: np.zeros(0, schema.EVENT))  # of the program, but for regions
+    events: np.ndarray = field(default_factory=lambda: np.zeros(0, schema.EVENT))  # the program's, without regions
     accesses: np.ndarray = field(default_factory=lambda: np.zeros(0, ACCESS))
-    paths: np.ndarray | None = None  # of each call its row in CallPaths.tables of the trace; None: not known
-    start_ns: int = 0  # of the process
-    after_call_ns: int = 0  # what the tracer took after each call
+    paths: np.ndarray | None = None  # row of each call in CallPaths.tables; None: not known
+    start_ns: int = 0  # start of the process
+    after_call_ns: int = 0  # tracer's time after each call
 
 
 def write_run(
@@ -43,15 +43,15 @@ def write_run(
     called: Path | None = None,
     clock: str = PREDICTED,
 ) -> None:
-    """Write the records of all ranks of `trace`, in order of rank, as the run `path`; it appears whole or not at all.
+    """Write the records of all ranks as a new run. The file appears complete or not at all.
 
     Args:
-        trace: The trace that the run is written from.
-        records: Records of each rank.
+        trace: The trace to which the records belong.
+        records: Records of each rank, in order of rank.
         path: The new file.
         attributes: Texts for the whole file, such as the source of a prediction.
-        called: The path that the user has given, if `path` is only an intermediate file.
-        clock: Clock that all ranks read, as "boot_id" of the file; PREDICTED marks a prediction.
+        called: Path for messages, if `path` is only an intermediate file. None: `path`.
+        clock: Clock that all ranks share, stored as "boot_id". PREDICTED marks a prediction.
 
     Raises:
         TracelibError: The file cannot be written.
@@ -100,7 +100,7 @@ def _attributes(trace: Trace, rank: int, numbers: Mapping[str, int], clock: str)
 
 
 class _Tables:
-    """Turns a trace's records back into the tables of a rank file."""
+    """Converter of a trace's records to the tables of a rank file."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -108,7 +108,7 @@ class _Tables:
         self._communicators = CommunicatorRows(trace)
 
     def rank_tables(self, rank: int, records: RankRecords) -> dict[str, np.ndarray]:
-        """Return the tables of one rank: its threads one after the other, a block for each."""
+        """Return the tables of one rank by name. Rows are sorted by thread; each thread has one block."""
         groups = np.unique(records.accesses["group"][records.accesses["group"] > 0]).tolist()
         rows = self._communicators.rank_communicators(
             rank, [self._trace.extra(Objects).group(rank, group) for group in groups]
@@ -136,7 +136,7 @@ class _Tables:
         }
 
     def _paths(self, records: RankRecords) -> dict[str, np.ndarray]:
-        """Return the paths of the calls, and the path of each row of `calls` and `polls`."""
+        """Return the table of paths, and the path of each row of `calls` and `polls`. Empty: paths are not known."""
         if records.paths is None:
             return {}
         known = self._trace.extra(CallPaths).tables()
@@ -172,12 +172,12 @@ def _by_thread(rows: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def _known(requests: np.ndarray) -> np.ndarray:
-    """Return when each row of `requests` was written: a start has no time of completion."""
+    """Return the time (ns) at which each row of `requests` was written. A row of a start has no completion time."""
     return np.where(schema.is_one_of(requests["what"], schema.STARTED), requests["posted"], requests["completed"])
 
 
 def _blocks(tables: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return one block for each thread that has rows; the first is always thread 0's."""
+    """Return a block for each thread that has rows, and always for thread 0, which comes first."""
     of_thread = [rows["thread"] for rows in tables.values() if rows.dtype.names and "thread" in rows.dtype.names]
     threads = sorted({0}.union(*(_each_once(of_rows) for of_rows in of_thread)))
     blocks = np.zeros(len(threads), schema.BLOCK)
@@ -192,12 +192,12 @@ def _blocks(tables: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def _each_once(threads: np.ndarray) -> list[int]:
-    """Return each thread of a sorted column once."""
+    """Return the distinct values of a sorted column."""
     return [*threads[:1].tolist(), *threads[1:][threads[1:] != threads[:-1]].tolist()]
 
 
 def _regions(marks: np.ndarray) -> np.ndarray:
-    """Return regions and their attributes as events of the file."""
+    """Return region marks and region parameters as event rows of a rank file."""
     found = np.zeros(len(marks), schema.EVENT)
     found["time"], found["thread"] = marks["time"], marks["thread"]
     edges = (marks["what"] == Mark.BEGIN) | (marks["what"] == Mark.END)

@@ -1,7 +1,4 @@
-"""Communicators of a trace as the tables of rank files.
-
-Also windows and files of a trace, and the accesses of its calls, as the tables of rank files.
-"""
+"""Communicators, RMA windows and files of a trace, and the accesses of its calls, as tables of rank files."""
 
 from __future__ import annotations
 
@@ -17,23 +14,23 @@ from tracelib.schema import ObjectKind
 from tracelib.schema.groups import MemberTable, progression
 
 _NONE, _WORLD, _SELF, _FIRST = 0, 1, 2, 3
-"""Rows of `communicators`."""
+"""First rows of the table `communicators`: none, MPI_COMM_WORLD, MPI_COMM_SELF, and the first other one."""
 
 
 class _Group:
-    """Group whose ranks are looked up many times."""
+    """Group of ranks for many lookups of the place of a world rank."""
 
     def __init__(self, members: Sequence[int]) -> None:
         self.members = progression(members) or tuple(members)
 
     @cached_property
     def _sorted(self) -> tuple[np.ndarray, np.ndarray]:
-        """World ranks in order, and where in the group they stand."""
+        """World ranks in increasing order, and the place of each in the group."""
         order = np.argsort(self.members, kind="stable")
         return np.array(self.members, np.int64)[order], order
 
     def places(self, ranks: np.ndarray) -> np.ndarray:
-        """Return the places of world ranks in the group; Peer.NONE: they are not in it."""
+        """Return the place of each world rank in the group; Peer.NONE: it is not a member."""
         if isinstance(self.members, range):
             place, rest = np.divmod(ranks.astype(np.int64) - self.members.start, self.members.step)
             inside = (rest == 0) & (place >= 0) & (place < len(self.members))
@@ -53,21 +50,22 @@ _NOBODY = _Group(())
 
 @dataclass(frozen=True)
 class RankCommunicators:
-    """Communicators of one rank as its file has them."""
+    """Communicators of one rank as tables of its rank file."""
 
     table: np.ndarray
     members: np.ndarray
-    _peers: tuple[_Group, ...]  # whom `peer` counts in, by row
-    _indices: np.ndarray  # in Trace.communicators, ascending: those that it has a row for, after a first -1
-    _rows: np.ndarray  # of them
+    _peers: tuple[_Group, ...]  # group in which `peer` is a rank, by row
+    _indices: np.ndarray  # ascending indices in Trace.communicators that have a row, after a first -1
+    _rows: np.ndarray  # row of each index
 
     def row_of(self, indices: np.ndarray | int) -> np.ndarray:
-        """Return the row of each index in Trace.communicators: 1 (the world) if the rank is no member."""
+        """Return the row of each index in Trace.communicators. If the rank is not a member, it is 1
+        (MPI_COMM_WORLD)."""
         at = np.searchsorted(self._indices, indices, "right") - 1
         return np.where(self._indices[at] == indices, self._rows[at], _WORLD)
 
     def rows_and_peers(self, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the columns comm and peer for records that have indices of communicators and world ranks."""
+        """Return the columns `comm` and `peer` of a rank file for records with communicator indices and world ranks."""
         named = (records["comm"] >= 0) | (records["peer"] >= 0)
         rows = np.where(named, self.row_of(records["comm"]), _NONE)
         peers = records["peer"].copy()
@@ -78,7 +76,7 @@ class RankCommunicators:
 
 
 class CommunicatorRows:
-    """Communicators of all ranks. Each rank's memberships are found once, and not in each communicator's members."""
+    """Communicators of all ranks as tables. The memberships of each rank are found once, for fast lookups."""
 
     def __init__(self, trace: Trace) -> None:
         self._world = _Group(range(trace.size))
@@ -96,9 +94,11 @@ class CommunicatorRows:
                 self._of_rank.setdefault(rank, []).append(index)
 
     def rank_communicators(self, rank: int, named: Sequence[np.ndarray] = ()) -> RankCommunicators:
-        """Return the communicators of a rank.
+        """Return the communicators of a rank as tables.
 
-        named: world ranks of the groups that calls on windows named, whose rows are the last.
+        Args:
+            rank: The rank.
+            named: World ranks of each group that calls on RMA windows have named. These groups get the last rows.
         """
         mine, selves = self._of_rank.get(rank, []), self._selves.get(rank, [])
         pairs = [(_NOBODY, _NOBODY), (self._world, _NOBODY), (_Group((rank,)), _NOBODY)]
@@ -128,7 +128,7 @@ _KINDS = {"window": ObjectKind.WINDOW, "file": ObjectKind.FILE}
 
 
 class ObjectRows:
-    """Windows and files of all ranks. In the file their `id` is the number in Objects.known, from 1."""
+    """RMA windows and files of all ranks as tables. Their `id` is their index in Objects.known plus 1."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -142,11 +142,16 @@ class ObjectRows:
     def rank_objects(
         self, rank: int, accesses: np.ndarray, comm_row: Callable[[int], np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return `objects` of one rank, and the row in it of each of its `accesses` (ACCESS).
+        """Return the table `objects` of one rank, and the row in it of each access.
 
-        comm_row: returns the row in `communicators` of this rank for an index in Trace.communicators. A rank has the
-        objects that its communicators share and the ones that it used. Only the sum of a window's bytes over the ranks
-        is known: the first rank that is written has it.
+        A rank has the objects of its communicators and the objects that it used. Only the sum of a window's bytes over
+        all ranks
+        is known, so the first rank that is written gets the whole sum.
+
+        Args:
+            rank: The rank.
+            accesses: Accesses of the rank (ACCESS).
+            comm_row: Function that returns this rank's row in `communicators` for an index in Trace.communicators.
         """
         used = np.unique(accesses["object"][accesses["object"] >= 0]).tolist()
         mine = sorted({*self._of_rank.get(rank, ()), *used})
@@ -165,9 +170,12 @@ class ObjectRows:
 
 
 def access_rows(accesses: np.ndarray, object_rows: np.ndarray, group_rows: Mapping[int, int]) -> np.ndarray:
-    """Return ACCESS as the rows of a file whose windows all have the displacement unit 1.
+    """Return accesses as rows of a rank file whose RMA windows all have the displacement unit 1.
 
-    group_rows: rows of `communicators` of the groups that `accesses` name.
+    Args:
+        accesses: Accesses of the rank (ACCESS).
+        object_rows: Row in `objects` of each access.
+        group_rows: Row in `communicators` of each group that the accesses name.
     """
     found = np.zeros(len(accesses), schema.ACCESS)
     for column in ("enter", "offset", "detail", "thread"):

@@ -1,8 +1,9 @@
 """States and events of a trace without MPI calls as regions, so that other tools show them as slices.
 
-A trace of OpenMP, tasks or an accelerator has no call to export, but each thread has states, and events that begin with
-a value and end with 0. Each type of these events becomes a layer of regions; the states become the innermost layer.
-Regions must nest: where an outer layer changes, the inner ones end and begin again.
+A trace of OpenMP, tasks or an accelerator has no calls to export, but each thread has states, and events that begin
+with
+a value and end with 0. Each type of these events becomes a layer of regions, and the states become the innermost layer.
+Regions must nest, so the regions of inner layers end and begin again where an outer layer changes.
 """
 
 from __future__ import annotations
@@ -22,22 +23,23 @@ from analyzer.trace.paraver import STATE_LABELS, are_callers
 from analyzer.trace.trace import Kind
 
 _MOST_NAMES = 1 << 12
-"""A type with more values than this counts something: they are no names."""
+"""Largest number of different values of an event type whose values are names. With more, the type counts something."""
 _COUNTERS = range(41999999, 49000000)
-"""Types of hardware counters in Extrae's numbering, and of its other events about counters."""
+"""Event types of hardware counters in Extrae's numbering, and Extrae's other event types about counters."""
 _EVER = 2**62
 
 Layer = tuple[np.ndarray, np.ndarray]
-"""Times (int64 ns, ascending) at which the region of a layer changes, and its number from there on; 0: none."""
+"""Times (int64 ns, ascending) at which the region of a layer changes, and the number of each new region; 0: no
+region."""
 
 
 def with_slices(trace: Trace) -> Trace:
-    """Return the trace with its states and events as regions if it has no MPI calls, else the trace itself."""
+    """Return the trace with its states and events as regions if it has no MPI calls, otherwise the trace itself."""
     return _WithSlices(trace) if trace.origin.imported and not trace.procedures else trace
 
 
 class _WithSlices(Annotated):
-    """Trace with its regions replaced by slices."""
+    """Trace whose regions are replaced by slices of states and events."""
 
     def __init__(self, trace: Trace) -> None:
         super().__init__(trace, {}, lambda begin, end: np.zeros(0, EVENT))
@@ -54,7 +56,7 @@ class _WithSlices(Annotated):
 
 @dataclass(frozen=True, kw_only=True)
 class _SliceRegions(Regions):
-    """Regions made of states and events."""
+    """Regions that are made of states and events."""
 
     slices: _Slices
     own: Regions
@@ -69,7 +71,7 @@ class _SliceRegions(Regions):
 
 
 class _Slices:
-    """Regions of all ranks, in a temporary file."""
+    """Regions made of states and events, for all ranks, in temporary files."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -124,14 +126,14 @@ class _Slices:
         return _last_at_each_time(events["time"], np.array([self._number.get(pair, 0) for pair in pairs], np.int64))
 
     def _of_states(self, states: np.ndarray) -> Layer:
-        """Make a layer of states. A state that the next one overlaps ends where that begins."""
+        """Make a layer of states. A state that overlaps the next state ends where the next state begins."""
         begin, end = states["begin"], np.minimum(states["end"], np.append(states["begin"][1:], _EVER))
         times = np.stack((begin, end), axis=1).ravel()
         number = np.array([self._state_number[state] for state in states["state"].tolist()], np.int64)
         return _last_at_each_time(times, np.stack((number, np.zeros_like(number)), axis=1).ravel())
 
     def close(self) -> None:
-        """Remove the files."""
+        """Remove the temporary files."""
         for table in (self._states, self._events, self.marks):
             table.close()
 
@@ -142,7 +144,7 @@ def _may_name(types: np.ndarray) -> np.ndarray:
 
 
 def _named(pairs: np.ndarray) -> tuple[list[int], list[tuple[int, int]]]:
-    """Return the types of events that begin and end something, and (type, value) of all that they name."""
+    """Return the event types that begin and end something, and each pair (type, value) that becomes a region."""
     types, count = np.unique(pairs[:, 0], return_counts=True)
     ends = np.isin(types, pairs[pairs[:, 1] == 0, 0])
     chosen = types[ends & (count > 1) & (count <= _MOST_NAMES)]
@@ -151,7 +153,7 @@ def _named(pairs: np.ndarray) -> tuple[list[int], list[tuple[int, int]]]:
 
 
 def _last_at_each_time(times: np.ndarray, numbers: np.ndarray) -> Layer:
-    """Keep the last of several changes at one time."""
+    """Keep only the last of several changes at the same time."""
     order = np.argsort(times, kind="stable")
     times, numbers = times[order], numbers[order]
     last = np.append(times[1:] != times[:-1], True) if len(times) else np.zeros(0, bool)
@@ -159,7 +161,8 @@ def _last_at_each_time(times: np.ndarray, numbers: np.ndarray) -> Layer:
 
 
 def _nested(layers: list[Layer], thread: int, end: int) -> np.ndarray:
-    """Return MARK of all layers, the outer ones first. Regions that are open at `end` end there."""
+    """Return the marks (MARK) of the regions of all layers; the outermost layer is first. Open regions end at `end`
+    (ns)."""
     cuts, rows = np.zeros(0, np.int64), []
     for depth, (times, numbers) in enumerate(layers):
         cuts = np.unique(np.concatenate([cuts, times]))

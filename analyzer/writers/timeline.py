@@ -1,8 +1,8 @@
-"""Any Trace for other programs that show timelines: Perfetto's protobuf, and JSON of Chrome's tracing page.
+"""Writer of traces for other timeline programs: Perfetto's protobuf, and JSON for Chrome's tracing page.
 
-A process for each rank, a track for each thread: calls and regions are slices on it, messages are arrows ("flows") from
-the call that sends to the call in which the receive ends. Events of the program are instants. Counters, and samples of
-nodes, have tracks of their own.
+Each rank is a process, each thread a track. Calls and regions are slices on a track. Messages are arrows ("flows") from
+the call that sends to the call in which the receive ends. Events of the program are instants. Counters and samples of
+nodes have tracks of their own.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _MARK = np.dtype([("time", "<i8"), ("region", "<i8")])
 _FLOW = np.dtype([("time", "<i8"), ("id", "<i8"), ("other", "<i8"), ("closes", "<i4"), ("reserved", "<i4")])
 _VALUE = np.dtype([("time", "<i8"), ("track", "<i8"), ("value", "<i8")])
 _MEASURE = np.dtype([("time", "<i8"), ("track", "<i8"), ("value", "<f8")])
-"""`struct timeline_mark`, `_flow`, `_value`, `_measure` of the kernel."""
+"""Records of the kernel: `struct timeline_mark`, `timeline_flow`, `timeline_value`, `timeline_measure`."""
 
 _LAST = np.iinfo(np.int64).max
 
 
 class TimelineFormat(IntEnum):
-    """Format of the file, as the kernel numbers it."""
+    """Format of the file. The numbers are the kernel's."""
 
     PERFETTO = lib.TIMELINE_PERFETTO
     CHROME = lib.TIMELINE_CHROME
@@ -43,20 +43,26 @@ class TimelineFormat(IntEnum):
 
 @dataclass(frozen=True)
 class WrittenContents:
-    """Contents of a file that was written."""
+    """Numbers of the things that were written to a file.
+
+    regions: visits of regions. values: readings of counters. events: events of the program. samples: values of
+    quantities
+    of nodes.
+    """
 
     calls: int
     regions: int  # visits
     messages: int
     values: int  # readings of counters
-    events: int  # of the program
-    samples: int  # of nodes, each of one quantity
+    events: int  # events of the program
+    samples: int  # values of quantities of nodes
 
 
 def write_timeline(trace: Trace, path: str | os.PathLike[str], form: TimelineFormat) -> WrittenContents:
-    """Write a trace for Perfetto or Chrome, in the memory of one window and of the messages that are on their way.
+    """Write a trace for Perfetto or Chrome. Memory holds one window, and the messages that are in flight.
 
-    Raises TracelibError where the file cannot be written; then nothing is left behind.
+    Raises:
+        TracelibError: The file cannot be written. Nothing of it is left behind.
     """
     writer = _Writer(trace, form)
     with whole_file(Path(path)) as file:
@@ -66,7 +72,7 @@ def write_timeline(trace: Trace, path: str | os.PathLike[str], form: TimelineFor
 
 
 class _Writer:
-    """Timeline of the kernel, filled window by window."""
+    """Timeline of the kernel, which is filled window by window."""
 
     def __init__(self, trace: Trace, form: TimelineFormat) -> None:
         self._trace = trace
@@ -86,7 +92,7 @@ class _Writer:
         self.calls = self.regions = self.messages = self.values = self.events = self.samples = 0
 
     def parts(self) -> Iterator[memoryview]:
-        """Yield the file's bytes, piece by piece; each is valid until the next."""
+        """Yield the bytes of the file in pieces. A piece is valid until the next one."""
         lib.timeline_begin(self._timeline)
         self._say_names()
         self._add_nodes()
@@ -131,7 +137,7 @@ class _Writer:
         lib.timeline_name(self._timeline, kind, text, len(text))
 
     def _add_nodes(self) -> None:
-        """Add the samples of nodes that lie in the trace."""
+        """Add the samples of nodes that lie in the time of the trace."""
         for lane, samples in enumerate(self._trace.nodes.samples, self._lanes):
             lib.timeline_node(self._timeline, lane, self._text(f"node {self._trace.nodes.names[samples.node]}"))
             for name, time, values in node_tracks(samples):
@@ -147,7 +153,7 @@ class _Writer:
         self.events += len(notes)
 
     def _add(self, begin: int, end: int) -> None:
-        """Add a window's records. One that begins at the end of time has no new records, and ends open slices."""
+        """Add the records of a window. A window that begins at _LAST has no records, and ends all open slices."""
         new = begin < _LAST
         calls, places, lane = self._calls(begin, end) if new else (np.zeros(0, CALL), None, np.zeros(0, np.int64))
         marks, lane_of_mark = self._marks(begin, end) if new else (np.zeros(0, _MARK), np.zeros(0, np.int64))
@@ -182,11 +188,12 @@ class _Writer:
             self._add_counters(begin, end)
 
     def _firsts(self, lane: np.ndarray) -> np.ndarray:
-        """Return the first row of each lane, and the number of rows. Rows are in order of lanes."""
+        """Return the index of the first row of each lane, and the number of rows at the end. Rows are sorted by
+        lane."""
         return np.searchsorted(lane, np.arange(self._lanes + 1)).astype(np.int64)
 
     def _calls(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-        """Return the calls of a window by lane, their places if these are known, and their lanes."""
+        """Return the calls of a window sorted by lane, their places (None: not known), and their lanes."""
         trace = self._trace
         calls, count = trace.rank_calls(range(trace.size), begin, end)
         lane = np.repeat(self._first[:-1], count) + calls["thread"]
@@ -218,7 +225,8 @@ class _Writer:
         return joined(found, _MARK), np.concatenate(lanes)
 
     def _sends(self, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the arrows that begin at the sends of these messages, by lane; their other ends are put aside."""
+        """Return the arrows that begin at the sends of messages, sorted by lane. Their other ends are stored for
+        later."""
         lanes = [self._first[messages[side]] + messages[f"{side}_thread"] for side in ("source", "destination")]
         times = messages["logical_send"], messages["physical_receive"]
         numbers = 1 + self.messages + np.arange(len(messages))
@@ -231,7 +239,7 @@ class _Writer:
         return sends.take(order), lanes[0][order]
 
     def _add_counters(self, begin: int, end: int) -> None:
-        """Add readings at begins and ends of calls, and between them."""
+        """Add the readings of counters at the begin and end of calls, and between calls."""
         counters = self._trace.extra(Counters)
         for rank in range(self._trace.size):
             for counts in counters.counts(rank, begin, end):
@@ -252,7 +260,7 @@ class _Writer:
         self.values += len(found)
 
     def _track(self, rank: int, lane: int, counter: int) -> int:
-        """Return the number of the track of a thread's counter, which is described when it is first needed."""
+        """Return the number of the track of a thread's counter. The first use of a track defines it."""
         if (lane, counter) not in self._tracks:
             name, thread = self._trace.extra(Counters).known[counter].name, lane - int(self._first[rank])
             self._tracks[lane, counter] = self._new_track(lane, f"{name}, thread {thread}" if thread else name)
@@ -265,7 +273,7 @@ class _Writer:
 
 
 class _Receives:
-    """Ends of arrows at receives whose time has not come yet."""
+    """Ends of arrows at receives that lie in later windows."""
 
     def __init__(self) -> None:
         self._rows, self._lane = np.zeros(0, _FLOW), np.zeros(0, np.int64)
@@ -274,7 +282,7 @@ class _Receives:
         self._rows, self._lane = joined([self._rows, rows], _FLOW), np.concatenate([self._lane, lane])
 
     def until(self, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Take out the ends before a time, by lane and time, and return them and their lanes."""
+        """Remove the ends before a time (ns), and return them sorted by lane and time, with their lanes."""
         now = self._rows["time"] < end
         rows, lane = self._rows[now], self._lane[now]
         self._rows, self._lane = self._rows[~now], self._lane[~now]

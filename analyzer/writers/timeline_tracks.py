@@ -1,7 +1,4 @@
-"""Samples of nodes as tracks of a timeline.
-
-Events of the program as instants of a timeline.
-"""
+"""Samples of nodes as tracks of a timeline, and events of the program as instants."""
 
 from __future__ import annotations
 
@@ -18,10 +15,11 @@ _NS = 1e9
 
 
 def node_tracks(samples: NodeSamples) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield (name with its unit, times in ns, values) of each quantity that a node gives.
+    """Yield each quantity of a node as a track: name with unit, times in ns, and values.
 
-    A gauge has its value at each sample. What is counted is a rate from a sample until the next: a share of all CPUs in
-    %, or something per second; it is 0 from the last sample on.
+    A gauge has its value at each sample. A counted quantity becomes a rate from each sample to the next: CPU time a
+    share
+    of all CPUs in %, anything else a number per second. The rate after the last sample is 0.
     """
     for name in samples.quantities:
         unit, kind = SYSTEM.get(name, ("", SampleKind.CPU_TIME))
@@ -38,23 +36,26 @@ def node_tracks(samples: NodeSamples) -> Iterator[tuple[str, np.ndarray, np.ndar
 
 
 NOTE = np.dtype([("time", "<i8"), ("lane", "<i8"), ("event", "<i8"), ("value", "<i8"), ("name", "<i8")])
-"""`struct timeline_note` of the kernel."""
+"""Record of the kernel: `struct timeline_note`."""
 _OTHERS = range(40_000_000, 70_000_000)
-"""Types of events of the tracer, of regions and their parameters (docs/regions.md)."""
+"""Event types of the tracer, of regions and of their parameters, which are not the program's (docs/regions.md)."""
 
 
 class NoteTracks:
-    """Reader of the program's notes, which numbers the names of types and values as they come."""
+    """Reader of the program's events. It numbers the names of types and values in the order in which they occur."""
 
     def __init__(self, trace: Trace, say_type: Callable[[str], None], say_value: Callable[[str], None]) -> None:
-        """Take functions for the next name of each kind."""
+        """Prepare a reader. `say_type` and `say_value` are called with each new name of a type or value."""
         self._trace, self._labels = trace, TYPE_LABELS | trace.event_labels
         self._say_type, self._say_value = say_type, say_value
         self._types: dict[int, int] = {}
         self._values: dict[tuple[int, int], int] = {}
 
     def between(self, begin: int, end: int, first_lane: np.ndarray) -> np.ndarray:
-        """Return NOTE of the program's own events of a window; `first_lane`: of each rank, its first thread's."""
+        """Return records (NOTE) of the program's own events in [begin, end) ns.
+
+        `first_lane` has the lane of each rank's first thread, of shape (ranks,).
+        """
         regions, parts = self._trace.extra(Regions), [np.zeros(0, NOTE)]
         for rank in range(self._trace.size):
             rows = regions.events(rank, begin, end)
