@@ -1,4 +1,4 @@
-"""Distributions of work as tables: proposed from a run, planned from models, compared with what a run took."""
+"""Distributions of work as tables and JSON: proposed from a run, planned from models, compared with a run's time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _seconds(value: float) -> str:
 
 
 def expectation_line(expected: Expectation) -> str:
-    """Say in one sentence what a plan expects."""
+    """Say in one sentence which time a plan expects, with its interval, and the gain over equal shares."""
     return (
         f"Expected: {_seconds(expected.time_s)} ({_seconds(expected.low_s)} to {_seconds(expected.high_s)}); with "
         f"equal shares {_seconds(expected.even_s)}: {units.percent(abs(expected.gain))} "
@@ -35,7 +35,7 @@ def expectation_line(expected: Expectation) -> str:
 
 
 def expectation_json(expected: Expectation) -> dict[str, float]:
-    """Return an expectation as numbers."""
+    """Return an expectation for JSON. Times are in s; `gain` is a fraction of the time with equal shares."""
     return {
         "time_s": expected.time_s, "low_s": expected.low_s, "high_s": expected.high_s, "even_s": expected.even_s,
         "gain": expected.gain,
@@ -44,7 +44,11 @@ def expectation_json(expected: Expectation) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class BalanceReport:
-    """A proposal and what it is of."""
+    """A proposed distribution of work, with the run and the options from which it was made.
+
+    items: number of items to distribute; None: shares only. region: region whose computing counts; None: all. cpu_time:
+    whether computing is CPU time. incomplete: what the replay leaves out.
+    """
 
     file: str
     found: Proposal
@@ -56,7 +60,7 @@ class BalanceReport:
 
 
 def proposal_json(asked: BalanceReport) -> dict[str, object]:
-    """Return the numbers of a proposal; times in s."""
+    """Return a proposal for JSON. Times are in s."""
     found = asked.found
     return {
         "file": asked.file,
@@ -82,7 +86,7 @@ def proposal_json(asked: BalanceReport) -> dict[str, object]:
 
 
 def print_proposal(asked: BalanceReport, console: Console) -> None:
-    """Print each rank's speed and share, and the time that the run would take."""
+    """Print speed and share of each rank, and the times of the run, its replay, and the plan."""
     found = asked.found
     what = f"in {asked.region}" if asked.region else "in all"
     basis = "CPU time" if asked.cpu_time else "time by the clock"
@@ -107,27 +111,27 @@ def print_proposal(asked: BalanceReport, console: Console) -> None:
 
 @dataclass(frozen=True)
 class PlanComparison:
-    """Comparison of a plan's expectation with a run under the plan."""
+    """Comparison of the time that a plan expects with the time of a run under this plan."""
 
     file: str
     expected: Expectation
     took_s: float
-    replayed: bool = False  # took_s is that of a replay with its CPU time
-    incomplete: str = ""  # what that replay leaves out
+    replayed: bool = False  # took_s is of a replay with CPU times
+    incomplete: str = ""  # what the replay leaves out
 
     @property
     def inside(self) -> bool:
-        """Whether it is in the interval."""
+        """Whether the time of the run is within the expected interval."""
         return self.expected.low_s <= self.took_s <= self.expected.high_s
 
     @property
     def error(self) -> float:
-        """(taken - expected) / expected."""
+        """Relative error of the expectation: (taken - expected) / expected."""
         return self.took_s / self.expected.time_s - 1
 
 
 def compared_json(one: PlanComparison) -> dict[str, object]:
-    """Return a comparison as numbers."""
+    """Return a comparison for JSON. Times are in s."""
     return {
         "file": one.file, "expected": expectation_json(one.expected), "took_s": one.took_s, "error": one.error,
         "replayed": one.replayed, "incomplete": one.incomplete, "inside": one.inside,
@@ -136,7 +140,7 @@ def compared_json(one: PlanComparison) -> dict[str, object]:
 
 
 def print_compared(one: PlanComparison, console: Console) -> None:
-    """Print the sentences."""
+    """Print the expectation and the comparison as sentences."""
     console.print(expectation_line(one.expected))
     gain = 1 - one.took_s / one.expected.even_s
     took = f"{'Its replay took' if one.replayed else 'Took'} {_seconds(one.took_s)}: {100 * one.error:+.1f} %"
@@ -146,7 +150,7 @@ def print_compared(one: PlanComparison, console: Console) -> None:
 
 
 def print_learned(found: list[LearnedModel], console: Console) -> None:
-    """Print a line for each machine, and the anomalies that were dropped."""
+    """Print a line for each learned machine, and the measured times that were dropped as anomalies."""
     table = plain_table("machine", "times", "dropped", "worst error")
     for one in found:
         table.add_row(one.model.name, str(one.runs), str(len(one.dropped)), units.percent(one.worst))
@@ -159,7 +163,7 @@ def print_learned(found: list[LearnedModel], console: Console) -> None:
 
 
 def learned_json(found: list[LearnedModel]) -> list[dict[str, object]]:
-    """Return learned machines as numbers."""
+    """Return learned machine models for JSON."""
     return [
         {
             "machine": one.model.name,
@@ -173,7 +177,7 @@ def learned_json(found: list[LearnedModel]) -> list[dict[str, object]]:
 
 
 def print_models(models: dict[str, MachineModel], console: Console) -> None:
-    """Print the models that a repository holds."""
+    """Print a line for each machine model of a repository."""
     table = plain_table("machine", "fitted to n", "parts", "features")
     for model in models.values():
         sizes = f"{model.sizes[0]:g} to {model.sizes[1]:g}" if model.sizes else "-"
@@ -183,12 +187,12 @@ def print_models(models: dict[str, MachineModel], console: Console) -> None:
 
 
 def models_json(models: dict[str, MachineModel]) -> list[dict[str, object]]:
-    """Return the models as numbers."""
+    """Return machine models for JSON."""
     return [{"machine": m.name, "time": m.time.text, "sizes": m.sizes, "features": m.features} for m in models.values()]
 
 
 def print_plan(groups: list[MachineGroup], found: list[SizePlan], dynamic: bool, console: Console) -> None:
-    """Print relative performance, fractions and times by size."""
+    """Print a plan: relative performance (g), fractions of work (f) and times, by problem size n."""
     kind = "Dynamic plan: fractions of each size" if dynamic else "Static plan: the same fractions for all sizes"
     console.print(f"{kind}; f of one machine")
     names = [group.model.name for group in groups]
@@ -207,7 +211,8 @@ def print_plan(groups: list[MachineGroup], found: list[SizePlan], dynamic: bool,
 
 
 def _parts_table(groups: list[MachineGroup], found: list[SizePlan]) -> Table:
-    """Tabulate the time of a machine: shared and repeated computing, communication, all else."""
+    """Make a table of the time of one process of each machine: shared and repeated computing, communication, and
+    the rest."""
     table = plain_table("machine", "n", "shared", "repeated", "communication", "all else", "in all")
     for row in _parts_rows(groups, found):
         numbers = [f"{row[key]:.4g}" for key in ("shared_s", "repeated_s", "communication_s", "rest_s", "time_s")]
@@ -216,7 +221,10 @@ def _parts_table(groups: list[MachineGroup], found: list[SizePlan]) -> Table:
 
 
 def _parts_rows(groups: list[MachineGroup], found: list[SizePlan]) -> list[dict[str, Any]]:
-    """Return rows for each type of machine and size; a machine without models of parts has shared work alone."""
+    """Return the times of a process by part for each machine and size, in s.
+
+    A machine without models of parts has shared work only.
+    """
     processes = sum(group.count for group in groups)
     rows = []
     for one in found:
@@ -236,7 +244,7 @@ def _parts_rows(groups: list[MachineGroup], found: list[SizePlan]) -> list[dict[
 
 
 def _beyond(groups: list[MachineGroup], found: list[SizePlan]) -> list[str]:
-    """Say where models are used for sizes that nothing was measured at."""
+    """Name the sizes for which a machine's model has no measured data."""
     lines = []
     for model in {group.model.name: group.model for group in groups}.values():
         if model.sizes is None:
@@ -248,7 +256,7 @@ def _beyond(groups: list[MachineGroup], found: list[SizePlan]) -> list[str]:
 
 
 def plan_json(groups: list[MachineGroup], found: list[SizePlan], dynamic: bool) -> dict[str, object]:
-    """Return the plan as numbers, with the items and the time of each rank."""
+    """Return a plan for JSON, with the items and the time (s) of each rank."""
     return {
         "dynamic": dynamic,
         "machines": [{"machine": group.model.name, "count": group.count} for group in groups],

@@ -1,4 +1,4 @@
-"""Where computing goes: functions and lines as tables and as plain data."""
+"""Where the program computes: functions and lines by samples, as tables and for JSON."""
 
 from __future__ import annotations
 
@@ -21,50 +21,50 @@ from analyzer.report.words.table import plain_table
 
 MOST_ROWS = 20
 FEW_SAMPLES = 100
-"""Fewer of them in computing are said to be few."""
+"""Number of samples in computing below which the report says that they are few."""
 _MOSTLY_BUSY = 0.98
-"""Share of computing with a CPU up to which shares are said to be of that."""
+"""Share of computing with a CPU above which a sentence says "computing" and not "computing with a CPU"."""
 AGAIN = "no samples, run again with TRACELIB_SAMPLE=10ms (tracelib run --sample 10ms)"
 
 
 @dataclass(frozen=True)
 class HotPlace:
-    """A function or a line."""
+    """Computing time in a function or in a line of the program."""
 
     name: str
     function: str
     file: str
-    line: int  # 0: of a function, or not known
-    ns: float  # in itself
+    line: int  # 0: a whole function, or not known
+    ns: float  # without what it calls
     inclusive_ns: float  # with all that it calls
     samples: int
-    by_rank_ns: np.ndarray  # in itself, of all ranks that were sampled
+    by_rank_ns: np.ndarray  # (sampled ranks,): without what it calls
 
     @property
     def imbalance(self) -> float:
-        """(most - mean) / most over the ranks; 0: it takes no time."""
+        """Imbalance over the ranks: (most - mean) / most, from 0 to 1. 0: no time."""
         most = float(self.by_rank_ns.max(initial=0.0))
         return (most - float(self.by_rank_ns.mean())) / most if most else 0.0
 
 
 def stacks(hot: HotRows, places: Places) -> dict[int, list[tuple[str, str]]]:
-    """Return for each path with samples its frames, innermost first: function and `file:line`."""
+    """Return for each sampled path its frames: function and `file:line`, the innermost first."""
     return {path: _frames(places, path) or [("", "")] for path in np.unique(hot.rows["path"]).tolist()}
 
 
 def _frames(places: Places, path: int) -> list[tuple[str, str]]:
-    """Return functions without their offsets: all places of one are one box."""
+    """Return the frames of a path by function, without offsets: all places of a function become one box."""
     named = zip(places.frames(path), places.named_frames(path), strict=True)
     return [(places.label(frame) if function else "", where) for frame, (function, where) in named]
 
 
 def hot_functions(hot: HotRows, places: Places) -> list[HotPlace]:
-    """Sort functions by their own computing time, the longest first."""
+    """Return the functions with their computing time, the longest first."""
     return _hot(hot, places, lambda place: (places.labelled(place), places.file(place), 0))
 
 
 def hot_lines(hot: HotRows, places: Places) -> list[HotPlace]:
-    """List the lines of the program by samples."""
+    """Return the lines of the program with their computing time, the longest first."""
     return _hot(hot, places, lambda place: (places.labelled(place), places.file(place), places.line(place) or -place))
 
 
@@ -98,7 +98,7 @@ def _hot(hot: HotRows, places: Places, key_of: Callable[[int], Key]) -> list[Hot
 
 
 def _inclusive(hot: HotRows, places: Places) -> dict[tuple[str, str], float]:
-    """Return the time of functions (where: "") and of lines with their callees. A recursive function counts once."""
+    """Return the time in ns of functions (location "") and lines with all that they call. Recursion counts once."""
     paths, index = np.unique(hot.rows["path"], return_inverse=True)
     ns = np.bincount(index, hot.rows["ns"], len(paths))
     sums: dict[tuple[str, str], float] = {}
@@ -112,7 +112,16 @@ def _inclusive(hot: HotRows, places: Places) -> dict[tuple[str, str], float]:
 def print_hot(
     hot: HotRows, places: Places, console: Console, *, lines: bool, by_signal: bool, whole_ns: float | None = None
 ) -> None:
-    """Print the tables. whole_ns: what shares are of, if not all computing on CPUs."""
+    """Print the tables of functions and, with `lines`, of lines.
+
+    Args:
+        hot: The samples.
+        places: Names of places.
+        console: The console to print on.
+        lines: Whether lines are listed too.
+        by_signal: Whether samples were taken by a signal, not by the kernel.
+        whole_ns: Time in ns to which shares refer. None: all computing with a CPU.
+    """
     whole = whole_ns or hot.busy_ns
     console.print(Text(_headline(hot, by_signal), style="bold"))
     found = hot_functions(hot, places)
@@ -142,7 +151,7 @@ def _headline(hot: HotRows, by_signal: bool) -> str:
 
 
 def _others(hot: HotRows) -> str:
-    """Say how much of it belongs to threads that the first look does not know, for they make no call."""
+    """Say how much CPU time belongs to threads without calls, which the first look does not know. "": none."""
     count, ns = int(hot.ranks["others"].sum()), float(hot.ranks["others_ns"].sum())
     if not ns:
         return ""
@@ -150,7 +159,7 @@ def _others(hot: HotRows) -> str:
 
 
 def notes(hot: HotRows) -> list[str]:
-    """List what the tables do not show."""
+    """List what the tables do not show: computing before samples, time without a CPU, and lost samples."""
     said = []
     idle, lost = (float(hot.ranks[name].sum()) for name in ("idle_ns", "lost"))
     if hot.before_ns > NOTEWORTHY_IDLE * (hot.computing_ns + hot.before_ns):
@@ -168,7 +177,7 @@ def notes(hot: HotRows) -> list[str]:
 
 
 def _idle(hot: HotRows, idle: float) -> str:
-    """Say how long threads had no CPU: by the kernel, or by time without a sample."""
+    """Say how long threads had no CPU, by the kernel's numbers or estimated from samples."""
     share = units.percent(idle / hot.computing_ns)
     if hot.is_idle_known:
         waits = float(hot.ranks["waits_ns"].sum())
@@ -200,9 +209,9 @@ def _share(part: float, whole: float) -> str:
 
 
 def sentence(hot: HotRows, places: Places) -> str:
-    """Name the function that computes most, for the first look; "": there is none.
+    """Name the function that computes most, for the first look. "": none is known.
 
-    If samples have no place, their share is given: that time may be the function's, too.
+    The share of samples without a place is given too, as they may belong to the function.
     """
     every = hot_functions(hot, places)
     found = [one for one in every if one.function != NOT_KNOWN]
@@ -222,7 +231,7 @@ def sentence(hot: HotRows, places: Places) -> str:
 
 
 def hot_json(hot: HotRows, places: Places, *, lines: bool, by_signal: bool) -> dict[str, Any]:
-    """Return all of it."""
+    """Return the computing time by rank, function and, with `lines`, line for JSON. Times are in s."""
     numbers = hot.ranks["rank"].tolist()
     return {
         "computing_s": hot.computing_ns / 1e9,

@@ -1,10 +1,9 @@
-"""The distribution of run times by nodes, of one log or as means over generated workloads.
+"""Run times of jobs by their number of nodes, and the use of node time under a batch scheduler.
 
-Source: "TIA specification", section 4.8 (figure 5.20).
+Run times are of one log, or means over generated workloads. Source: "TIA specification", section 4.8 (figure 5.20).
 
-What the nodes of a cluster did under a batch scheduler: finished and cancelled jobs, and nothing.
-
-Source: "TIA specification", formula F30 (section 5.2.3 of the thesis): all node time is their sum.
+Node time is spent by jobs that finish, by jobs that are cancelled, or idle. Source: "TIA specification", formula F30
+(section 5.2.3 of the thesis): their sum is the whole node time.
 """
 
 from __future__ import annotations
@@ -27,27 +26,32 @@ _HOUR, _MINUTE = 3600.0, 60.0
 
 @dataclass(frozen=True)
 class RunTimeRow:
-    """Jobs that ask for a range of nodes: means over the workloads, sums in h, medians in min."""
+    """Jobs that ask for a number of nodes in one range; each value is a mean over workloads.
+
+    total_h: sum of run times in hours. application_h: the part of it of the predicted application. share: fraction of
+    the
+    run times of all jobs, 0 to 1.
+    """
 
     nodes: NodeRange
     jobs: WorkloadMean
     total_h: WorkloadMean
     application_h: WorkloadMean
-    median_min: WorkloadMean | None  # None: a workload has no such job
-    share: WorkloadMean  # of the sum of all run times, 0 to 1
+    median_min: WorkloadMean | None  # minutes; None: a workload has no such job
+    share: WorkloadMean  # of the run times of all jobs, 0 to 1
 
 
 @dataclass(frozen=True)
 class TimesByNodes:
-    """Run times by nodes."""
+    """Run times of jobs by ranges of their number of nodes."""
 
     title: str
-    application: str  # "": no job is predicted
+    application: str  # application whose jobs are predicted; "": none
     rows: list[RunTimeRow]
 
     @classmethod
     def from_workloads(cls, title: str, application: str, workloads: Sequence[Workload]) -> TimesByNodes:
-        """Find it for some workloads of one kind."""
+        """Compute the distribution over several workloads of one kind."""
         ranges = node_ranges(workloads)
         found = [list(run_times(workload, ranges)) for workload in workloads]
         totals = [float(workload.run_s.sum()) for workload in workloads]
@@ -75,7 +79,7 @@ def _row(nodes: NodeRange, found: Sequence[RunTimes], totals: Sequence[float]) -
 
 
 def study_distributions(study: WorkloadStudy) -> Iterator[TimesByNodes]:
-    """Yield the distribution of the generated workloads, for each share of the application."""
+    """Yield the distribution of generated workloads, for each share of node time of the application."""
     name = study.design.application.name
     for share in study.shares:
         workloads = [generate(study.design, share, seed) for seed in study.seeds]
@@ -83,7 +87,7 @@ def study_distributions(study: WorkloadStudy) -> Iterator[TimesByNodes]:
 
 
 def run_time_table(found: TimesByNodes) -> Table:
-    """Make a line for each number of nodes."""
+    """Make a table with a line for each range of nodes."""
     own = [f"of {found.application}"] if found.application else []
     table = plain_table("nodes", "jobs", "run time (h)", *own, "part", "median (min)")
     for row in found.rows:
@@ -101,7 +105,7 @@ def _text(mean: WorkloadMean) -> str:
 
 
 def distribution_json(found: TimesByNodes) -> list[dict[str, object]]:
-    """Return the distribution as numbers."""
+    """Return the distribution for JSON, by range of nodes."""
     return [
         {
             "nodes": [row.nodes.fewest, row.nodes.most],
@@ -120,27 +124,28 @@ NAMES = ("finished", "cancelled", "idle")
 
 @dataclass(frozen=True)
 class NodeTime:
-    """Shares of all node time, 0 to 1, under one policy with one kind of estimates."""
+    """Use of node time under one policy with one kind of run time estimates; shares from 0 to 1."""
 
     policy: str
-    estimates: str  # "": the policy needs none
+    estimates: str  # "": the policy needs no estimates
     finished: WorkloadMean
     cancelled: WorkloadMean
     idle: WorkloadMean
 
     @property
     def label(self) -> str:
-        """The policy and its estimates."""
+        """Name of the policy, with its estimates."""
         return f"{self.policy}, {self.estimates}" if self.estimates else self.policy
 
     @classmethod
     def from_schedule(cls, policy: QueuePolicy, estimates: str, outcome: Schedule) -> NodeTime:
-        """Compute the node time of one simulation."""
+        """Return the node time of one simulation, without confidence intervals."""
         return cls(policy.label, estimates, *(WorkloadMean(getattr(outcome, f"{name}_share"), None) for name in NAMES))
 
 
 def node_times(runs: pd.DataFrame) -> Iterator[NodeTime]:
-    """Yield means over the workloads of a study, without its fair runs: by policy, model and k."""
+    """Yield the mean node time over the workloads of a study, by policy, model and k. Runs without cancellation are
+    excluded."""
     for (policy, model, k), rows in runs[~runs.fair].groupby(["policy", "model", "k"], sort=False):
         estimates = f"{model} {k:g} sigma" if model else ""
         yield NodeTime(
@@ -149,7 +154,7 @@ def node_times(runs: pd.DataFrame) -> Iterator[NodeTime]:
 
 
 def node_time_table(rows: Sequence[NodeTime]) -> Table:
-    """Make a line for each, in percent."""
+    """Make a table with a line for each policy and kind of estimates, in percent."""
     table = plain_table("policy", "estimates", *NAMES)
     for row in rows:
         table.add_row(row.policy, row.estimates or "-", *(_percent(getattr(row, name)) for name in NAMES))

@@ -1,4 +1,4 @@
-"""Tables of batch schedulers: of the scheduling study, and of one log.
+"""Tables of batch scheduling: of a study with generated workloads, and of one log.
 
 Source: "TIA specification", section 4.8 (tables 5.6, 5.7 and 5.8).
 """
@@ -26,13 +26,13 @@ from analyzer.report.words import units
 from analyzer.report.words.table import plain_table
 
 _SHORT_S = 10.0
-"""Shortest run time in a slowdown, s: shorter runs count as this long, as usual. Else the shortest runs decide it."""
+"""Least run time in s for a bounded slowdown, as usual. Otherwise the shortest jobs would dominate the mean."""
 
 
 def study_json(
     study: WorkloadStudy, runs: pd.DataFrame, pairs: pd.DataFrame, distributions: Sequence[TimesByNodes]
 ) -> dict[str, object]:
-    """Return means with confidence intervals, and their conditions."""
+    """Return a study for JSON: means with 95 % confidence intervals, and the conditions."""
     keys = ["share", "policy", "model", "k"]
     return {
         "jobs": study.design.jobs,
@@ -68,7 +68,7 @@ def print_study(
     distributions: Sequence[TimesByNodes],
     console: Console,
 ) -> None:
-    """Print the tables, each with its conditions, and the order of the policies and models."""
+    """Print the tables of a study with their conditions, and compare the policies."""
     design = study.design
     seeds = len(study.seeds)
     console.print(
@@ -99,7 +99,7 @@ def _print_node_time(rows: Sequence[NodeTime], console: Console) -> None:
 
 
 def print_run_times(found: TimesByNodes, console: Console) -> None:
-    """Print how the run times are distributed over the numbers of nodes."""
+    """Print the run times of jobs by their number of nodes."""
     console.print("\nRun times of jobs by their nodes")
     console.print(run_time_table(found))
 
@@ -109,7 +109,7 @@ def _text(mean: WorkloadMean, digits: int) -> str:
 
 
 def _lengths(runs: pd.DataFrame, study: WorkloadStudy) -> object:
-    """Make Table 5.6."""
+    """Make Table 5.6: simulated time in h by policy and estimates."""
     table = plain_table("", "policy", "none", *(f"{k:g} sigma" for k in study.ks))
     chosen = runs[~runs.fair]
     digits = 1 if chosen.length_h.max() < 1000 else 0
@@ -125,7 +125,7 @@ def _lengths(runs: pd.DataFrame, study: WorkloadStudy) -> object:
 
 
 def _orderings(runs: pd.DataFrame) -> list[str]:
-    """Compare the first policy with the others, workload by workload."""
+    """Compare FCFS with the other policies, workload by workload, in sentences."""
     by_policy = runs.groupby(["policy", "seed"]).length_h.mean().unstack("seed")
     if QueuePolicy.FCFS.value not in by_policy.index or len(by_policy) < 2:
         return []
@@ -142,7 +142,7 @@ def _orderings(runs: pd.DataFrame) -> list[str]:
 
 
 def _cancellations(runs: pd.DataFrame, study: WorkloadStudy) -> object:
-    """Make Table 5.7. It is the same for all policies and shares."""
+    """Make Table 5.7: cancelled jobs by estimate. It is the same for all policies and shares."""
     policy = next(policy for policy in study.policies if policy.needs_estimates)
     rows = runs[(runs.policy == policy.value) & (runs.share == study.shares[0])]
     models = list(study.design.application.deviations)
@@ -161,7 +161,7 @@ def _cancellations(runs: pd.DataFrame, study: WorkloadStudy) -> object:
 
 
 def _print_fair(runs: pd.DataFrame, pairs: pd.DataFrame, console: Console) -> None:
-    """Print Table 5.8, one for each model beside the first."""
+    """Print Table 5.8, once for each pair of the first model and another model."""
     first = str(runs.model.iloc[0])
     digits = 1 if runs.length_h.max() < 1000 else 0
     for other in pairs.model.unique():
@@ -185,15 +185,15 @@ def _print_fair(runs: pd.DataFrame, pairs: pd.DataFrame, console: Console) -> No
 
 @dataclass(frozen=True)
 class SimulatedLog:
-    """A log under one policy with one kind of estimates."""
+    """Simulation of a log under one policy with one kind of run time estimates."""
 
     policy: QueuePolicy
-    estimates: str  # "": the policy needs none
+    estimates: str  # "": the policy needs no estimates
     outcome: Schedule
 
 
 def node_time_of_study(study: WorkloadStudy, runs: pd.DataFrame) -> list[tuple[str, list[NodeTime]]]:
-    """List the node time by policy, with a title, for each share of the application."""
+    """Return the node time by policy, with a title, for each share of the application."""
     name = study.design.application.name
     return [
         (f"{name} with {share:.1%} of the node time", [*node_times(runs[runs.share == share])])
@@ -202,18 +202,19 @@ def node_time_of_study(study: WorkloadStudy, runs: pd.DataFrame) -> list[tuple[s
 
 
 def node_time_of_log(title: str, found: list[SimulatedLog]) -> list[tuple[str, list[NodeTime]]]:
-    """List the node time by policy of a log, with its title."""
+    """Return the node time by policy for one log, with its title."""
     return [(title, [NodeTime.from_schedule(one.policy, one.estimates, one.outcome) for one in found])]
 
 
 def bounded_slowdown(outcome: Schedule) -> np.ndarray:
-    """Return (wait + run) / run of each job, 1 or more; runs count as 10 s or more."""
+    """Return the bounded slowdown of each job: (wait + run) / run, at least 1. Run times below _SHORT_S count as
+    _SHORT_S."""
     used = np.maximum(outcome.used_s, _SHORT_S)
     return np.maximum((outcome.wait_s + outcome.used_s) / used, 1)
 
 
 def simulated_json(one: SimulatedLog) -> dict[str, object]:
-    """Return the numbers of one simulation; times in s."""
+    """Return one simulation for JSON. Times are in s."""
     outcome = one.outcome
     return {
         "policy": one.policy.value,

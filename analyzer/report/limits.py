@@ -1,4 +1,4 @@
-"""Limits of a run: as tables, in words, and as plain data."""
+"""Limits of a run (which cost limits its speed): as tables, in words, and for JSON."""
 
 from __future__ import annotations
 
@@ -28,29 +28,38 @@ from analyzer.sensitivity.limits import COMPUTATION, LatencyCost, ReplayLimits, 
 from analyzer.sensitivity.tolerance import Tolerance
 
 _NOTEWORTHY = 0.1
-"""From this share of the run on, the time outside the replay is mentioned."""
+"""Share of the run from which on the time outside the replay is mentioned."""
 _NEXT = 0.05
-"""From this share of the time on, the second largest part is mentioned; another gain, if it is larger by this share."""
+"""Share of the time from which on the second largest part is mentioned.
+
+A cost of the network with a larger gain is mentioned if its gain is larger by this share.
+"""
 _CALLS_NAMED = 2
 _LEAST_NAMED = 0.01
-"""Share of the time of all ranks below which calls of a place are not named."""
+"""Share of the time of all ranks below which calls at a place are not named."""
 _ROUNDED = 0.0005
-"""Parts that are below 0 by less than this share of the time are rounding errors."""
+"""Share of the time within which a negative part is a rounding error."""
 OUTSIDE = "outside the replay"
-"""Name of the part of a run that is not in its replay."""
+"""Name of the part of a run that its replay does not cover."""
 
 
 class MachineOrigin(Enum):
-    """Where the machine is from."""
+    """Origin of the machine on which a run is replayed."""
 
     NAMED = "named"
-    RUN = "run"  # as the run's messages show it
-    UNKNOWN = "unknown"  # they do not: it has no network costs but those that options name
+    RUN = "run"  # estimated from the run's messages
+    UNKNOWN = "unknown"  # not in the messages: only the network costs that options give
 
 
 @dataclass(frozen=True)
 class LimitsReport:
-    """A run on a machine, what limits it, and the worst network that it tolerates (None: not searched)."""
+    """A run replayed on a machine, with the costs that limit it.
+
+    tolerance: the worst network that the run tolerates; None: not searched. cpu_time: bursts are CPU time (True),
+    wall-clock
+    time (False), or as in a Dimemas trace (None). starting_ns: time in MPI_Init and MPI_Finalize of the rank with the
+    least of it. incomplete: why the replay is not of the whole run.
+    """
 
     file: str
     measured_ns: int  # 0: a Dimemas trace, which has no times
@@ -59,22 +68,23 @@ class LimitsReport:
     eager: Eager
     found: ReplayLimits
     tolerance: Tolerance | None
-    cpu_time: bool | None = False  # bursts are CPU time, not the time that passed; None: as a Dimemas trace has them
+    cpu_time: bool | None = False  # see above
     incomplete: str = ""  # why the replay is not of the whole run
     cpus: CpuSharing = NOT_KNOWN
-    starting_ns: float = 0.0  # in MPI_Init and MPI_Finalize, the rank that is there for the shortest time
-    lost_at: LostAt = NOWHERE  # not in MPI_Init and MPI_Finalize, which the replay has not
+    starting_ns: float = 0.0  # in MPI_Init and MPI_Finalize, least of all ranks
+    lost_at: LostAt = NOWHERE  # without MPI_Init and MPI_Finalize, which the replay lacks
 
     @property
     def outside_ns(self) -> int | None:
-        """How much longer the run took than its replay; None if that is on another machine, or nothing was measured."""
+        """Time in ns by which the run was longer than its replay. None: the machine is another one, or nothing was
+        measured."""
         if not self.measured_ns or self.origin is MachineOrigin.NAMED:
             return None
         return self.measured_ns - self.found.whole.end_ns
 
     @property
     def limit(self) -> str:
-        """The name of the largest part of the run."""
+        """Name of the largest part of the run time."""
         part = self.found.limit
         if self.outside_ns is not None and self.outside_ns > (part.ns if part else 0):
             return OUTSIDE
@@ -82,7 +92,7 @@ class LimitsReport:
 
 
 def print_limits(runs: Sequence[LimitsReport], console: Console) -> None:
-    """Print for each run the networks, where its time goes, and what limits it."""
+    """Print for each run the networks, the parts of its time, and what limits it."""
     faster = speedups([run.found for run in runs])
     names = file_names(run.file for run in runs)
     for number, run in enumerate(runs):
@@ -123,7 +133,7 @@ def _words(run: LimitsReport) -> list[str]:
 
 
 def _where(run: LimitsReport) -> list[str]:
-    """Say where in the program the run is limited: uneven computing, and calls that take long."""
+    """Say where in the program the run is limited: places of uneven computing, and calls that take long."""
     lines = []
     at = run.lost_at
     if at.uneven and at.uneven[0].excess_ns >= _NEXT * run.found.whole.end_ns:
@@ -143,7 +153,7 @@ def _machine_text(machine: Machine) -> str:
 
 
 def _scenarios(found: ReplayLimits, faster: list[float | None] | None) -> Table:
-    """Make Table 11 of the thesis, with the inverse of its slowdown."""
+    """Make the table of networks: Table 11 of the thesis, and the inverse of its slowdown."""
     table = plain_table("network", "time", "utilisation", "slowdown", *(["speedup"] if faster else []))
     for number, scenario in enumerate(found.scenarios):
         slowdown = scenario.slowdown(found.ideal) if number else None
@@ -154,7 +164,7 @@ def _scenarios(found: ReplayLimits, faster: list[float | None] | None) -> Table:
 
 
 def _parts(run: LimitsReport) -> Table:
-    """Make a table of the parts of the replayed time, the largest first, and the time of the run outside the replay."""
+    """Make a table of the parts of the replayed time, the largest first, and of the time outside the replay."""
     table = plain_table("where the time goes", "time", "share", "gain without it")
     found, end_ns = run.found, run.found.whole.end_ns
     for part in found.parts:
@@ -185,7 +195,7 @@ def _share(ns: float, whole_ns: int) -> str:
 
 
 def verdict(found: ReplayLimits, subject: str = "The run", *, network_known: bool = True) -> str:
-    """Name the largest part of the time, what may reduce it, and the part that comes next."""
+    """Name the largest part of the time, what may reduce it, and the second largest part."""
     end_ns, limit = found.whole.end_ns, found.limit
     if limit is None:
         return "Nothing limits the run: it takes no time."
@@ -222,14 +232,14 @@ def _why(part: TimeLoss, found: ReplayLimits) -> str:
 
 
 def _how(latency: LatencyCost) -> str:
-    """Say where the cost of latency arises."""
+    """Say whether latency costs time directly, or by the waiting that it causes."""
     if latency.induced_ns < _NEXT * latency.extra_ns:
         return "spent on CPUs and in collectives"
     return f"{units.time(latency.direct_ns)} directly and {units.time(latency.induced_ns)} by the waiting that follows"
 
 
 def _gains(found: ReplayLimits) -> str:
-    """Say which cost of the network is most worth removing, if it is not the largest part."""
+    """Name the cost of the network whose removal gains most, if it is not the largest part. "": not worth naming."""
     tried = [part for part in found.parts if part.gain_ns is not None]
     most, first = max(tried, key=lambda part: part.gain_ns or 0), tried[0]
     gain, less = most.gain_ns or 0, first.gain_ns or 0
@@ -242,7 +252,7 @@ def _gains(found: ReplayLimits) -> str:
 
 
 def below_zero(run: LimitsReport) -> list[str]:
-    """Explain parts below 0, in one line for each reason."""
+    """Explain the parts below 0, in one line for each reason."""
     found, reasons = run.found, dict[str, list[str]]()
     parts = [
         *found.parts,
@@ -264,7 +274,7 @@ _BELOW_ZERO = {
 
 
 def _outside(run: LimitsReport) -> list[str]:
-    """Say how much time is not in the replay, if it is much."""
+    """Say how much time the replay does not cover, if it is more than _NOTEWORTHY of the run."""
     more = run.outside_ns or 0
     line = outside_text(more, run.measured_ns, largest=run.limit == OUTSIDE)
     if not line:
@@ -279,7 +289,7 @@ def _outside(run: LimitsReport) -> list[str]:
 
 
 def outside_text(outside_ns: int, measured_ns: int, *, largest: bool) -> str:
-    """Say how much of a run is not in its replay; "" if that is little."""
+    """Say how much of a run its replay does not cover. "": at most _NOTEWORTHY of the measured time."""
     if outside_ns <= _NOTEWORTHY * measured_ns:
         return ""
     most = "The largest part of the run is" if largest else "Part of the run is"
@@ -292,7 +302,7 @@ def _waits(run: LimitsReport) -> str:
 
 
 def tolerance_text(of: Tolerance, *, network_known: bool = True) -> str:
-    """Describe the worst network with which the run is hardly longer."""
+    """Say with which latency, bandwidth and buses the run is at most THRESHOLD longer."""
     latency = "any latency" if of.latency_s is None else f"a latency of up to {_value('latency', of.latency_s)}"
     least = "" if of.bandwidth is None else _value("bandwidth", of.bandwidth)
     bandwidth = f"a bandwidth of {least} or more" if least else "any bandwidth"
@@ -308,7 +318,7 @@ def _value(name: str, value: float) -> str:
 
 
 def limits_json(runs: Sequence[LimitsReport]) -> list[dict[str, Any]]:
-    """Return seconds and fractions under stable names."""
+    """Return the limits of each run for JSON. Times are in s, shares are fractions."""
     faster = speedups([run.found for run in runs])
     return [_run_json(run, speedup) for run, speedup in zip(runs, faster, strict=True)]
 

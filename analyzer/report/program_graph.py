@@ -1,4 +1,4 @@
-"""The graph of a program as a table, as JSON and in DOT, the language of Graphviz."""
+"""The graph of a program as a table, for JSON, and in DOT (Graphviz)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ WORDS = {
     DifferingProperty.SPEED: "time",
 }
 COLOURS = {False: "#cfe3f1", True: "#f6cfb3"}
-"""Colours of parts: False, all processes execute the part alike; True, heterogeneity touches it."""
+"""Colours of parts. False: all processes execute the part alike. True: processes differ in it."""
 
 
 def print_graph(found: ProgramGraph, console: Console) -> None:
-    """Print parts in order of their first execution, with their differences."""
+    """Print the parts of the program in order of their first execution, with the differences between processes."""
     console.print("\nParts of the program, and where processes differ")
     table = plain_table("part", "ranks", "times", "each", "differs")
     for number, node in enumerate(found.nodes, 1):
@@ -40,12 +40,12 @@ def print_graph(found: ProgramGraph, console: Console) -> None:
 
 
 def name_of(node: GraphNode) -> str:
-    """Return `Sendrecv exchange.c:212 in exchange`, or computing."""
+    """Return the name of a part: `Sendrecv exchange.c:212 in exchange`, or "computing"."""
     return node.label if node.kind == NodeKind.COMMUNICATION else "computing"
 
 
 def ranks_text(ranks: np.ndarray) -> str:
-    """Return `0`, `1-7`, `0, 4-6`; for many stretches their number."""
+    """Return ranks as text: `0`, `1-7`, `0, 4-6`. More than three stretches become the number of ranks."""
     if not len(ranks):
         return "-"
     cuts = np.flatnonzero(np.diff(ranks) > 1) + 1
@@ -56,14 +56,14 @@ def ranks_text(ranks: np.ndarray) -> str:
 
 
 def times_text(node: GraphNode) -> str:
-    """Return the number of executions on a rank."""
+    """Return how often a rank executes a part, such as "12", or "10-12" if ranks differ."""
     there = node.count[node.count > 0]
     low, high = int(there.min()), int(there.max())
     return f"{low}-{high}" if high > low else str(low)
 
 
 def each_text(node: GraphNode) -> str:
-    """Return the mean time of an execution: of all ranks, or from the fastest to the slowest."""
+    """Return the mean time of one execution, or the range from the fastest to the slowest rank if speeds differ."""
     each = node.each_ns
     if DifferingProperty.SPEED in node.differs:
         return f"{units.time(float(each.min()))} to {units.time(float(each.max()))}"
@@ -71,7 +71,7 @@ def each_text(node: GraphNode) -> str:
 
 
 def bytes_text(node: GraphNode) -> str:
-    """Return the bytes of an execution; "": none."""
+    """Return the mean bytes of one execution, or their range if ranks differ. "": no bytes."""
     there = node.count > 0
     each = node.bytes[there] / node.count[there]
     if not each.max(initial=0):
@@ -81,7 +81,7 @@ def bytes_text(node: GraphNode) -> str:
 
 
 def graph_json(found: ProgramGraph) -> dict[str, Any]:
-    """Return the same as numbers."""
+    """Return the graph for JSON. Times are in s."""
     return {
         "parts": [
             {
@@ -103,7 +103,7 @@ def _edge_json(edge: GraphEdge) -> dict[str, int | None]:
 
 
 def dot_text(found: ProgramGraph) -> str:
-    """Write the graph in DOT: `dot -Tsvg` draws it."""
+    """Return the graph in DOT, which `dot -Tsvg` draws."""
     lines = [
         "digraph program {",
         '  node [style=filled, fontname="sans-serif"];',
@@ -128,7 +128,7 @@ def _quoted(text: str) -> str:
 
 
 def label_lines(node: GraphNode, found: ProgramGraph) -> list[str]:
-    """Write the text of a part's symbol."""
+    """Return the lines of text for the symbol of a part."""
     who = "" if node.count[found.seen].all() else f"rank {ranks_text(np.flatnonzero(node.count))}: "
     numbers = [f"{who}{times_text(node)} x"]
     if node.kind == NodeKind.COMPUTING:

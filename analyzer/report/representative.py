@@ -1,4 +1,4 @@
-"""Representative subsets, lengths, sweeps, plans and estimates: as tables, sentences and plain data."""
+"""Representative parts of a series, and plans and estimates of rotating counters: as tables, in sentences, for JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ _BEST = 3
 
 @dataclass(frozen=True)
 class RepresentativeReport:
-    """A series, what was looked for in it, and what was found; no subset: it has no period."""
+    """A series of steps, and the representative subset that was found in it.
+
+    metrics: the first one was searched for a period, the others are compared. subset: None: there is no period.
+    lengths:
+    errors by length of the subset. sweep: errors by sampling interval; None: not computed.
+    """
 
     series: StepSeries
     metrics: tuple[StepMetric, ...]  # the first is the one that was analysed
@@ -35,7 +40,7 @@ def _span(series: StepSeries, steps: float) -> str:
 
 
 def analysed_tables(found: RepresentativeReport) -> Iterator[Table | Text]:
-    """Yield the subset with its errors, the lengths, and the sweep."""
+    """Yield the subset with its errors, the errors by length, and the sweep."""
     series, subset = found.series, found.subset
     if subset is None:
         yield Text(
@@ -55,7 +60,7 @@ def analysed_tables(found: RepresentativeReport) -> Iterator[Table | Text]:
 
 
 def best(lengths: Sequence[SubsetLength]) -> list[int]:
-    """Return the lengths in % with the smallest sums of errors, the best first."""
+    """Return the _BEST lengths with the smallest sums of errors, in % of the period, the best first."""
     return [one.share for one in sorted(lengths, key=lambda one: one.sum)[:_BEST]]
 
 
@@ -104,7 +109,7 @@ def _sweep(found: RepresentativeReport) -> Iterator[Table | Text]:
 
 
 def analysed_json(found: RepresentativeReport) -> dict[str, Any]:
-    """Return numbers under stable names; lengths in steps."""
+    """Return the analysis for JSON. Lengths are numbers of steps."""
     subset = found.subset
     data: dict[str, Any] = {"file": found.series.name, "metric": found.metrics[0].text, "steps": len(found.series)}
     data |= {"step_s": found.series.step / 1e9 if found.series.unit == "ns" else None, "found": subset is not None}
@@ -128,7 +133,7 @@ def analysed_json(found: RepresentativeReport) -> dict[str, Any]:
 
 
 def plan_tables(plan: CounterPlan) -> Iterator[Table | Text]:
-    """Yield when each set is read, and what that saves."""
+    """Yield a table of when each set of counters is read, and a sentence on what the plan saves."""
     table = plain_table("counters", "from", "to", "for")
     for name, begin, end in zip(plan.sets, plan.moments_ns, plan.moments_ns[1:], strict=False):
         table.add_row(name, *(units.time(ns) for ns in (begin, end, end - begin)))
@@ -143,12 +148,12 @@ def plan_tables(plan: CounterPlan) -> Iterator[Table | Text]:
 
 
 def plan_command(plan: CounterPlan, path: str) -> str:
-    """Return the command that follows a plan."""
+    """Return the command line that records a run by a plan."""
     return f'TRACELIB_COUNTERS="{";".join(plan.sets)}" TRACELIB_ROTATE=file:{path} tracelib run -- mpirun ...'
 
 
 def plan_json(plan: CounterPlan, path: str) -> dict[str, Any]:
-    """Return times in s after MPI_Init."""
+    """Return a plan for JSON. Times are in s after MPI_Init."""
     return {
         "plan": path,
         "sets": list(plan.sets),
@@ -162,7 +167,7 @@ def plan_json(plan: CounterPlan, path: str) -> dict[str, Any]:
 
 
 def estimates_tables(found: CounterEstimates) -> Iterator[Table | Text]:
-    """Yield each counter's estimate, beside the full run, and the costs."""
+    """Yield a table of the estimate of each counter beside a full run, and a sentence on the costs."""
     unit = "share of the time" if found.iterations is None else f"iterations (of {found.iterations})"
     table = plain_table("counter", "counted", f"in {unit}", "estimate", "full run", "error")
     for one in found.counters:
@@ -179,7 +184,7 @@ def estimates_tables(found: CounterEstimates) -> Iterator[Table | Text]:
 
 
 def estimates_json(file: str, found: CounterEstimates) -> dict[str, Any]:
-    """Return numbers under stable names."""
+    """Return the estimates for JSON. Times are in s."""
     return {
         "file": file,
         "length_s": found.length_ns / 1e9,

@@ -1,4 +1,4 @@
-"""Measured and modelled speedup, the factors, and which of them undermines it: as tables, sentences and plain data."""
+"""Measured and modelled speedup with its factors: as tables, in sentences, and for JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTH = 78
 
 
 def factor_text(factor: SpeedupFactor, value: float) -> str:
-    """Return a value of a factor with its unit."""
+    """Format a value of a factor with its unit."""
     if factor.is_share:
         return units.percent(value)
     if factor.key == "computation":
@@ -33,12 +33,12 @@ def factor_text(factor: SpeedupFactor, value: float) -> str:
 
 
 def capital(text: str) -> str:
-    """Return the text as the begin of a sentence."""
+    """Return a text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def speedup_tables(found: Speedup) -> Iterator[Table | Text]:
-    """Yield a table of all runs, a sentence for each, and remarks on the factors."""
+    """Yield tables of all runs (RUNS_SIDE_BY_SIDE in each), a sentence for each run, and remarks on the factors."""
     for first in range(0, len(found.runs), RUNS_SIDE_BY_SIDE):
         yield _table(found, found.runs[first : first + RUNS_SIDE_BY_SIDE])
     yield Text("\n".join(sentence(found, run) for run in found.runs[1:]))
@@ -77,7 +77,7 @@ def _table(found: Speedup, runs: tuple[SpeedupParameters, ...]) -> Table:
 
 
 def sentence(found: Speedup, run: SpeedupParameters) -> str:
-    """Describe in words how the run scales and what undermines it."""
+    """Say how a run scales against the reference, and which factor costs most."""
     measured, linear = found.measured(run), found.linear(run)
     base = found.reference
     if linear == 1:
@@ -147,7 +147,7 @@ def _notes(found: Speedup) -> list[str]:
 
 
 def left_out_notes(runs: Sequence[SpeedupParameters]) -> list[str]:
-    """Say for each run what its replay on the ideal network leaves out, if anything."""
+    """Say for each run which calls its replay on the ideal network leaves out."""
     notes = (
         f"{run.file}: {note}" for run in runs if (note := ideal_note(run, "Real communication", "Micro load balance"))
     )
@@ -155,14 +155,14 @@ def left_out_notes(runs: Sequence[SpeedupParameters]) -> list[str]:
 
 
 def variants_tables(found: Variants) -> Iterator[Table | Text]:
-    """Yield both variants, one after the other, and their difference."""
+    """Yield the tables of both variants, and sentences on their difference."""
     for variant in (found.first, found.second):
         yield from speedup_tables(variant)
     yield Text("\n".join(difference_sentence(one) for one in found.differences))
 
 
 def difference_sentence(one: VariantDifference) -> str:
-    """Say what the second variant gains and what it loses at one rank count."""
+    """Say what the second variant gains and loses against the first at one number of ranks."""
     first, second = one.speedups
     alike = "both have the same speedup" if one.same_speedup else "the speedups are"
     figures = f"{first:.3g} and {second:.3g}"
@@ -179,7 +179,7 @@ def difference_sentence(one: VariantDifference) -> str:
 
 
 def speedup_json(found: Speedup) -> dict[str, Any]:
-    """Return numbers under stable names; times in s, an amount as it is, in ns if it is a time."""
+    """Return the speedup for JSON. Times of runs are in s; amounts in factors are not scaled (times in ns)."""
     return {
         "scaling": found.kind,
         "reference": found.reference.file,
@@ -211,7 +211,7 @@ def _run_json(found: Speedup, run: SpeedupParameters) -> dict[str, Any]:
 
 
 def variants_json(found: Variants) -> dict[str, Any]:
-    """Convert two variants and their differences to plain data."""
+    """Return two variants and their differences for JSON."""
     return {
         "first": speedup_json(found.first),
         "second": speedup_json(found.second),

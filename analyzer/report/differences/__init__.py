@@ -1,1 +1,1 @@
-"""Differences between runs in words, as tables, as plain data and as CSV."""
+"""Differences between runs in sentences, as tables, for JSON and as CSV."""

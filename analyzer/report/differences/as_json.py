@@ -1,4 +1,4 @@
-"""Differences as plain data: for `--json`, `--csv` and `--fail-if`."""
+"""Differences between runs as data: for `--json`, `--csv` and `--fail-if`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 def difference_json(of: RunDifference) -> dict[str, Any]:
-    """Convert a difference to what `analyze diff --json` prints: seconds, bytes and fractions."""
+    """Return a difference as `analyze diff --json` prints it. Times are in s, sizes in bytes, shares are fractions."""
     row = of.run_time
     return {
         "before": _side(of.before),
@@ -42,7 +42,7 @@ def difference_json(of: RunDifference) -> dict[str, Any]:
 
 
 def row_json(row: DifferenceRow) -> dict[str, Any]:
-    """Return one figure: COLUMNS, and why it is not known whether it is noise."""
+    """Return one figure by the names in COLUMNS, and `why`: the reason if noise could not be judged."""
     scale = 1e9 if row.figure.unit is FigureUnit.NS else 1.0
 
     def scaled(value: float | None) -> float | None:
@@ -58,7 +58,7 @@ def row_json(row: DifferenceRow) -> dict[str, Any]:
 
 
 def difference_csv(of: RunDifference) -> str:
-    """Write a line for each figure."""
+    """Return a difference as text of a CSV file, with a line for each figure."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -69,7 +69,7 @@ def difference_csv(of: RunDifference) -> str:
 
 
 def condition_names(of: RunDifference) -> dict[str, Any]:
-    """Collect the names that a condition may use besides `difference_json`.
+    """Return the names that a condition of `--fail-if` may use in addition to `difference_json`.
 
     These are the short names that docs/analyze-diff.md lists, and each figure as family.name.column.
     """
@@ -94,7 +94,7 @@ def condition_names(of: RunDifference) -> dict[str, Any]:
 
 
 def _word(name: str) -> str:
-    """Return a word as a part of a dotted name."""
+    """Replace everything that is not a letter or digit by "_", for a part of a dotted name."""
     return re.sub(r"\W+", "_", name)
 
 

@@ -1,4 +1,4 @@
-"""Sentences on the changes between two sides, the most important for the run time first."""
+"""Sentences on the changes between two sides of a comparison, the most important for the run time first."""
 
 from __future__ import annotations
 
@@ -30,17 +30,21 @@ from analyzer.report.words import units
 from tracelib.schema.procedures import FINALIZE, INIT
 
 LEAST = 0.01
-"""Share of the longer run time below which a change has no sentence."""
+"""Share of the longer run time below which a change is not mentioned."""
 MOST = 5
 _MAINLY = 0.5
-"""Share of a change from which on the change is said to be mostly that of one part."""
+"""Share of a change from which on it is attributed to one place or cause."""
 _NAMED = 3
-"""Largest number of ranks that are named."""
+"""Largest number of ranks that are named one by one."""
 
 
 @dataclass(frozen=True)
 class TimeChange:
-    """ns: what it adds to the run time, a thread on average; negative: takes away. 0: it is no time."""
+    """A change in one sentence.
+
+    ns: time that the change adds to the run time, as a mean over the threads; negative: it saves time; 0: it is no
+    time.
+    """
 
     text: str
     ns: float
@@ -48,18 +52,18 @@ class TimeChange:
 
 
 def changes(of: RunDifference) -> list[TimeChange]:
-    """Return the changes: times first, the largest first, at most MOST; then possible explanations."""
+    """Return at most MOST changes of times, the largest first, and then possible explanations."""
     times = sorted((*_computing(of), *_calls(of), *_parts(of)), key=lambda change: -abs(change.ns))
     return [*times[:MOST], *_efficiency(of), *_counters(of), *_traffic(of)]
 
 
 def least(of: RunDifference) -> float:
-    """Return the smallest change of a time that is reported, ns."""
+    """Return the smallest change of a time that is reported, in ns (share LEAST of the run time)."""
     return LEAST * max(of.run_time.before or 0.0, of.run_time.after or 0.0)
 
 
 def _computing(of: RunDifference) -> Iterator[TimeChange]:
-    """Yield changes of computing: by rank if some stand out, else on average."""
+    """Yield changes of computing: by rank if the change of a rank is more than noise, otherwise of the mean."""
     part, threads = of.row(COMPUTING), max(of.after[0].threads, 1)
     ranks = [
         row
@@ -78,7 +82,10 @@ def _computing(of: RunDifference) -> Iterator[TimeChange]:
 
 
 def _who(moved: Sequence[DifferenceRow], ranks: int) -> str:
-    """Return "Rank 3 computes 1.10 s (10.0 %) longer", "7 of 8 ranks compute 1.10 s (10.0 %) longer on average"."""
+    """Say which ranks compute longer or less, such as "Rank 3 computes 1.10 s (10.0 %) longer".
+
+    More than _NAMED ranks are summarized: "7 of 8 ranks compute 1.10 s (10.0 %) longer on average".
+    """
     how = more_or_less(moved[0], "longer", "shorter")
     if len(moved) <= _NAMED and len(moved) <= max(1, ranks // 2):
         first = moved[0].figure.name.capitalize()
@@ -93,7 +100,7 @@ def _who(moved: Sequence[DifferenceRow], ranks: int) -> str:
 
 
 def _where(of: RunDifference, ns: float) -> str:
-    """Say where most of a change of computing is; "": not at one place. ns: the change of a thread on average."""
+    """Say at which place most of a change of computing is; "": not at one place. ns: change of the mean thread."""
     rows = [row for row in of.family_rows(FigureFamily.COMPUTING) if row.difference * ns > 0]
     if not rows or abs(rows[0].difference) < _MAINLY * abs(ns):
         return ""
@@ -101,7 +108,7 @@ def _where(of: RunDifference, ns: float) -> str:
 
 
 def _blame(of: RunDifference, moved: Sequence[DifferenceRow]) -> str:
-    """Say how much more or less the others wait for these ranks."""
+    """Say how much longer or less the other ranks wait for these ranks. "": not noticeably."""
     names = {f"{row.figure.name}, computing" for row in moved}
     waiting = sum(
         row.difference
@@ -116,7 +123,7 @@ def _blame(of: RunDifference, moved: Sequence[DifferenceRow]) -> str:
 
 
 def _calls(of: RunDifference) -> Iterator[TimeChange]:
-    """Yield changes of calls, by place if places are known."""
+    """Yield changes of MPI calls, by place if places are known."""
     for row in of.family_rows(FigureFamily.PLACE) or of.family_rows(FigureFamily.CALL):
         name = row.figure.name
         procedure = name.partition(" at ")[0]
@@ -132,7 +139,7 @@ def _calls(of: RunDifference) -> Iterator[TimeChange]:
 
 
 def _called(of: RunDifference, procedure: str) -> str:
-    """Say if a procedure is called more or less often, or with other sizes."""
+    """Say whether a procedure is called more or less often, or moves more or less data. "": neither."""
     calls = of.row(Figure(FigureFamily.TRAFFIC, f"calls of {procedure}", FigureUnit.NUMBER))
     moved = of.row(Figure(FigureFamily.TRAFFIC, f"bytes of {procedure}", FigureUnit.BYTES))
     if calls.difference:
@@ -143,7 +150,7 @@ def _called(of: RunDifference, procedure: str) -> str:
 
 
 def _parts(of: RunDifference) -> Iterator[TimeChange]:
-    """Yield the changes that neither ranks nor places explain."""
+    """Yield changes of the parts of the time that are neither computing nor calls."""
     texts = {
         STARTING: "Starting and ending MPI takes {} {}",
         NO_CPU: "A thread waits {} {} for a CPU",
@@ -177,7 +184,7 @@ def _from_to(row: DifferenceRow) -> str:
 
 
 def _counters(of: RunDifference) -> Iterator[TimeChange]:
-    """Yield changes of instructions and their speed."""
+    """Yield changes of instructions and of instructions per cycle."""
     for row in of.family_rows(FigureFamily.COUNTER):
         counts = row.figure == IPC or ("INS" in row.figure.name and row.figure.name.endswith("in computing"))
         if counts and row.verdict is not DifferenceVerdict.WITHIN and abs(row.relative or 0.0) >= LEAST:

@@ -1,4 +1,4 @@
-"""How differences are said: their size, their direction, and how sure they are."""
+"""Phrases for differences: their size, their direction, and whether they are more than noise."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from analyzer.differences.rows import DifferenceRow
 from analyzer.report.words import units
 
 _MANY = 4
-"""From this relative change on it is a factor."""
+"""Relative change from which on it is expressed as a factor."""
 _NOTHING = 0.0005
-"""A share that is "0.0 %"."""
+"""Share below which "0.0 %" would be shown."""
 
 SHORT = {
     DifferenceVerdict.MORE: "more than noise",
@@ -19,11 +19,11 @@ SHORT = {
     DifferenceVerdict.EXACT: "count",
     DifferenceVerdict.SAME: "the same",
 }
-"""A column of tables."""
+"""Short words for verdicts, for a column of tables."""
 
 
 def value(figure: Figure, of: float | None) -> str:
-    """Return a value with its unit; "-": not known."""
+    """Format a value of a figure with its unit. None (not known): "-"."""
     if of is None:
         return "-"
     if figure.unit is FigureUnit.NS:
@@ -34,7 +34,7 @@ def value(figure: Figure, of: float | None) -> str:
 
 
 def signed(row: DifferenceRow) -> str:
-    """Return "+1.23 s", "-5.0 points"."""
+    """Format a difference with its sign, such as "+1.23 s". Fractions are in points, such as "-5.0". "-": not known."""
     of = row.difference
     if row.before is None or row.after is None:
         return "-"
@@ -45,31 +45,34 @@ def signed(row: DifferenceRow) -> str:
 
 
 def signed_share(share: float | None) -> str:
-    """Return "+12.3 %"; "": there is none."""
+    """Format a relative change with its sign, such as "+12.3 %". "": below 0.05 %, or not known."""
     if share is None or abs(share) < _NOTHING:
         return ""
     return f"{'+' if share > 0 else '-' if share < 0 else ''}{units.percent(abs(share))}"
 
 
 def by_how_much(row: DifferenceRow) -> str:
-    """Return "1.23 s (12.3 %)"."""
+    """Format the size of a difference, such as "1.23 s (12.3 %)"."""
     return f"{value(row.figure, abs(row.difference))}{in_brackets(row.relative)}"
 
 
 def in_brackets(relative: float | None) -> str:
-    """Return " (12.3 %)", " (to 12.3 times as much)"; "": there was nothing before."""
+    """Format a relative change in brackets, with a leading blank: " (12.3 %)" or " (to 12.3 times as much)".
+
+    "": there was nothing before.
+    """
     if relative is None:
         return ""
     return f" (to {1 + relative:.1f} times as much)" if relative >= _MANY else f" ({units.percent(abs(relative))})"
 
 
 def more_or_less(row: DifferenceRow, more: str, less: str) -> str:
-    """Return the word for its direction."""
+    """Return `more` if a figure has grown, otherwise `less`."""
     return more if row.difference > 0 else less
 
 
 def sure(row: DifferenceRow) -> str:
-    """Return "more than noise (p < 0.001)"."""
+    """Say whether a difference is more than noise, such as "more than noise (p < 0.001)"."""
     if row.verdict is DifferenceVerdict.UNKNOWN:
         return f"{DifferenceVerdict.UNKNOWN.value} from one run each" + (f" ({row.why})" if row.why else "")
     reason = row.why or (chance(row.p) if row.p is not None else "")
@@ -77,7 +80,7 @@ def sure(row: DifferenceRow) -> str:
 
 
 def chance(p: float) -> str:
-    """Return "p = 0.012"."""
+    """Format a p-value, such as "p = 0.012" or "p < 0.001"."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
@@ -92,4 +95,4 @@ BASES = {
         "Name them: analyze diff A1 A2 A3 --against B1 B2 B3."
     ),
 }
-"""Texts on how noise is known, by the basis of the verdicts."""
+"""Sentences on how noise is known, by origin of the samples."""

@@ -1,4 +1,4 @@
-"""Differences as text: the verdict, what changed, and tables."""
+"""Differences as printed text: the verdict, what changed, and tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from analyzer.report.words.table import plain_table
 
 MOST_ROWS = 8
 _SMALL_PART = 0.05
-"""Share of a difference below which a part of it is not in the first sentences."""
+"""Share of the difference of the run time below which a part is not named in the first sentences."""
 _TITLES = {
     FigureFamily.EFFICIENCY: "Efficiency (differences in points)",
     FigureFamily.RANK: "Computing, rank by rank",
@@ -46,7 +46,10 @@ _TITLES = {
 
 
 def headline(of: RunDifference) -> str:
-    """Return "B takes 9.12 s, A 7.89 s: 1.23 s (15.6 %) more. This is more than noise (p < 0.001)."."""
+    """Return the first sentence on two sides A and B.
+
+    For example "B takes 9.12 s, A 7.89 s: 1.23 s (15.6 %) more. This is more than noise (p < 0.001)."
+    """
     row = of.run_time
     times = f"B takes {value(row.figure, row.after)}, A {value(row.figure, row.before)}"
     if row.verdict is DifferenceVerdict.SAME:
@@ -58,7 +61,10 @@ def headline(of: RunDifference) -> str:
 
 
 def explained(of: RunDifference) -> str:
-    """Return "By what a thread does on average: 14.4 s waiting for others, 4.91 s computing."; "": no remark."""
+    """Say which parts of the mean thread's time make the difference. "": none, or the difference is noise.
+
+    For example "By what a thread does on average: 14.4 s waiting for others, 4.91 s computing."
+    """
     whole = of.run_time.difference
     told = [
         row for row in of.family_rows(FigureFamily.PART) if whole and abs(row.difference) >= _SMALL_PART * abs(whole)
@@ -73,13 +79,13 @@ def explained(of: RunDifference) -> str:
 
 
 def basis_line(of: RunDifference) -> str:
-    """Say how noise is known."""
+    """Say how noise is known: from repetitions, from iterations, or not at all."""
     batches = f"{of.before[0].batches} and {of.after[0].batches}"
     return BASES[of.basis].format(batches)
 
 
 def print_difference(of: RunDifference, console: Console) -> None:
-    """Print all of it."""
+    """Print a difference with all sentences and tables."""
     for name, side in (("A", of.before), ("B", of.after)):
         console.print(Text(f"{name}  {_named(side)}"))
     console.print(Text(f"\n{headline(of)}", style="bold"))
@@ -104,7 +110,7 @@ def print_difference(of: RunDifference, console: Console) -> None:
 
 
 def notes_of(of: RunDifference) -> list[str]:
-    """Say what the reader must know of the runs, and how they were compared."""
+    """List what a reader must know of the runs, and of how they were compared."""
     runs = (*of.before, *of.after)
     left_out = (f"{run.file}: {note}" for run in runs if (note := ideal_note(run, "Transfer")))
     return [*of.notes, *dict.fromkeys(left_out)]
@@ -129,7 +135,7 @@ def _section(console: Console, title: str, table: Table) -> None:
 
 
 def _parts(of: RunDifference) -> Table:
-    """Make a table of the parts, whose differences add up to the run time's."""
+    """Make a table of the parts of the time. Their differences add up to the difference of the run time."""
     table = plain_table("", "A", "B", "difference", "of it", "")
     whole = of.run_time.difference
     rows = [row for row in of.family_rows(FigureFamily.PART) if row.before or row.after]
@@ -154,7 +160,11 @@ def _cells(row: DifferenceRow) -> tuple[Text | str, ...]:
 
 
 def _shown(of: RunDifference, family: FigureFamily) -> list[DifferenceRow]:
-    """Return the rows of a table: of times the important ones, else those that differ; at most MOST_ROWS."""
+    """Return the rows of a family's table, at most MOST_ROWS.
+
+    Times are shown if they change by at least half of `least`, other figures if they differ. Efficiencies are all
+    shown.
+    """
     rows = of.family_rows(family)
     if family is FigureFamily.EFFICIENCY:
         return [row for row in map(of.row, EFFICIENCIES) if row.before is not None or row.after is not None]

@@ -1,10 +1,10 @@
-"""The server of the live view: for this machine alone, and for who knows its address in full.
+"""HTTP server of the live view, for this machine only and for users who know the full address.
 
-It listens on the loopback interface, at a port that the system chooses. All its addresses begin with a word that is
-drawn anew each time, so that no other user of the machine finds it, and no page of the web. A request that names
-another host than this machine is refused: else a page could have its own name resolved to 127.0.0.1 (DNS rebinding).
+It listens on the loopback interface, at a port that the system chooses. Each address begins with a random word, new for
+each server, so other users of the machine and pages of the web cannot find it. A request that names another host is
+refused, because a page could have its own name resolved to 127.0.0.1 (DNS rebinding).
 
-Several runs on one page: each request names the run that it is for.
+One page may show several runs; each request names its run.
 """
 
 from __future__ import annotations
@@ -28,17 +28,21 @@ RUN = "run"
 
 
 class LiveRuns:
-    """The answers of one run or of several, which are counted from 0."""
+    """Answers to requests for one or several runs, which are numbered from 0."""
 
     def __init__(self, every: Sequence[LiveAnswers]) -> None:
         self.every = tuple(every)
 
     def data(self, name: str, query: Mapping[str, str]) -> Any:
-        """Answer a request with data that are sent as JSON. `runs` lists the runs; all other requests are of one run.
+        """Answer a request for JSON data. `runs` lists all runs; any other request is for one run.
+
+        Args:
+            name: Name of the request.
+            query: Parameters of the request; RUN is the number of the run.
 
         Raises:
             KeyError: There is no such request.
-            TracelibError: A parameter of the request is wrong.
+            TracelibError: A parameter is wrong.
         """
         if name == "runs":
             return {"runs": [one.data("about", {}) for one in self.every]}
@@ -46,12 +50,16 @@ class LiveRuns:
         return answers.data(name, rest)
 
     def tile(self, query: Mapping[str, str]) -> bytes:
-        """Return the cells of a run. Raises TracelibError."""
+        """Return the cells of a tile as bytes.
+
+        Raises:
+            TracelibError: A parameter is wrong.
+        """
         answers, rest = self._of(query)
         return answers.tile(rest)
 
     def toml(self, query: Mapping[str, str]) -> str:
-        """Return a view as a file: it names the first run."""
+        """Return the shown viewport as the text of a TOML file, which names the first run."""
         return self.every[0].toml(query)
 
     def _of(self, query: Mapping[str, str]) -> tuple[LiveAnswers, dict[str, str]]:
@@ -78,7 +86,7 @@ _FILES = {
     "panels.js": ("analyzer.report.live", "panels.js", "text/javascript; charset=utf-8"),
     "view.js": ("analyzer.report.live", "view.js", "text/javascript; charset=utf-8"),
 }
-"""By address: package, file, type."""
+"""Files that the server offers, by name in the address: package, file, and MIME type."""
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; "
@@ -90,19 +98,23 @@ _HEADERS = {
 }
 _NOTHING = b"There is nothing here: open the address that was printed.\n"
 _WORTH_PACKING = 1400
-"""Bytes: a packet."""
+"""Size in bytes (one packet) from which on answers are compressed."""
 _IDLE_S = 60
 
 
 class LiveServer(ThreadingHTTPServer):
-    """One view."""
+    """Server of one live view."""
 
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = False
 
     def __init__(self, runs: LiveRuns, port: int = 0) -> None:
-        """Open the port; 0: any that is free. Raises TracelibError."""
+        """Open a port. 0: any free port.
+
+        Raises:
+            TracelibError: The port cannot be opened.
+        """
         self.runs, self.token = runs, secrets.token_urlsafe(16)
         try:
             super().__init__((HOST, port), _Handler)
@@ -111,11 +123,11 @@ class LiveServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """To be opened in a browser."""
+        """Address to open in a browser."""
         return f"http://{HOST}:{self.server_address[1]}/{self.token}/"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore a browser that goes away: it is no error."""
+        """Ignore errors of a connection, such as a browser that goes away."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -146,7 +158,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.INSUFFICIENT_STORAGE, _JSON, json.dumps({"error": "not enough memory"}).encode())
 
     def _answer(self, name: str, query: dict[str, str]) -> tuple[str, bytes]:
-        """Type and content. Raises KeyError, TracelibError."""
+        """Return MIME type and content of an answer.
+
+        Raises:
+            KeyError: There is no such request.
+            TracelibError: A parameter is wrong.
+        """
         runs = self.server.runs
         if name in _FILES:
             return _FILES[name][2], _file(name)

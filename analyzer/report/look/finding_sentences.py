@@ -1,4 +1,4 @@
-"""The findings of a run in one sentence each, and as plain data."""
+"""The findings of a run in one sentence each."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from analyzer.trace.chosen import unreadable
 from tracelib.schema.procedures import FINALIZE, INIT, is_of_files
 
 _SMALL_CLASS = 11
-"""Messages of less than 1 KiB are of size classes below this one."""
+"""Size class below which messages are small: it begins at 1 KiB."""
 _MOSTLY_SMALL = 0.5
 _ALSO_ASLEEP = 0.5
-"""Ranks that sleep for this share of the longest sleep count as sleeping, too."""
+"""Share of the longest sleep from which on other ranks count as sleeping, too."""
 _MOST_CALLS = 4
-"""Calls that a hang is told to be in."""
+"""Largest number of calls that are named for a hang."""
 _SURE = {
     Certainty.MEASURED: "measured",
     Certainty.BOUND: "a bound: it may also have slept",
@@ -55,12 +55,12 @@ NOTHING = f"Nothing was found that costs {percent(LEAST)} of the run."
 
 
 def findings(summary: Summary) -> list[Finding]:
-    """Return all findings of a first look, the most expensive first."""
+    """Return all findings of the first look, the most expensive first."""
     return find_findings(evidence(summary))
 
 
 def evidence(summary: Summary) -> Evidence:
-    """Collect the numbers that findings are made from."""
+    """Collect the numbers from which findings are made."""
     threads = ThreadNames(summary)
     return Evidence(
         efficiency=summary.efficiency,
@@ -82,7 +82,7 @@ def evidence(summary: Summary) -> Evidence:
 
 
 def findings_lines(summary: Summary) -> list[str]:
-    """Return the three that cost most, one sentence each, the most expensive first."""
+    """Return the largest findings as sentences, the most expensive first."""
     told = largest_findings(findings(summary))
     if not told and summary.efficiency.parallel_efficiency is not None:
         return [NOTHING]
@@ -90,9 +90,9 @@ def findings_lines(summary: Summary) -> list[str]:
 
 
 def overlap_note(summary: Summary) -> str:
-    """Say which findings may contain the same time, and which ranks they do not cover.
+    """Say that costs of findings may overlap, and that missing ranks are not covered.
 
-    Only the factors of the efficiency are apart.
+    Only the factors of the efficiency (FACTORS) do not overlap.
     """
     told = largest_findings(findings(summary))
     overlap = OVERLAP if len(told) > 1 and any(one.kind not in FACTORS for one in told) else ""
@@ -102,10 +102,11 @@ def overlap_note(summary: Summary) -> str:
 
 
 def sentence(one: Finding, summary: Summary) -> str:
-    """Return "rank 1 computes 50.0 % longer than the mean, the others wait for it in MPI_Allreduce: up to 2.12 s
-    (...)".
+    """Describe a finding with its cost, and the command to type next.
 
-    It ends in "(31.9 % of the run), measured; next: analyze waits run.h5".
+    For example "Rank 1 computes 50.0 % longer than the mean, the others wait for it in MPI_Allreduce: up to 2.12 s
+    (31.9 %
+    of the run), measured; next: analyze waits run.h5".
     """
     text = what(one, summary)
     cost = f"up to {time(one.cost_ns)} ({percent(one.share)} of the run), {_SURE[one.sure]}"
@@ -115,7 +116,7 @@ def sentence(one: Finding, summary: Summary) -> str:
 
 
 def command(one: Finding, summary: Summary) -> str:
-    """Return the command to type next."""
+    """Return the command line that a user should type next."""
     if one.kind is FindingKind.TRACER:
         buffer = sufficient_buffer_bytes(summary) if summary.flushes.during.any() else 0
         paths, writing = (int(of[one.rank]) for of in (summary.flushes.paths_ns, summary.flushes.writing_ns))
@@ -129,17 +130,14 @@ def command(one: Finding, summary: Summary) -> str:
 
 
 def _of_imbalance(one: Finding, summary: Summary) -> str:
-    """Return the command that goes on from an imbalance.
-
-    If ranks wait in MPI_Init, analyze waits has nothing of it.
-    """
+    """Return the subcommand that explains an imbalance. `waits` has no waiting in MPI_Init and MPI_Finalize."""
     if len(summary.hot.rows):
         return "hot"
     return "critical-path" if one.call in INIT or one.call in FINALIZE else "waits"
 
 
 def what(one: Finding, summary: Summary) -> str:
-    """Describe a finding: kind, rank and place, without its cost."""
+    """Describe a finding by kind, rank and place, without its cost."""
     if one.kind is FindingKind.IMBALANCE:
         return _imbalance(one, summary)
     if one.kind is FindingKind.SERIALIZATION:

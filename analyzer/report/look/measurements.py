@@ -1,8 +1,6 @@
-"""The counters of a run as text and as plain data.
+"""Counters, nodes, and the cost of measuring, as text and for JSON.
 
-The nodes of a run as text and as plain data.
-
-What measuring took in a run, for each driver (Rodriguez 2011, sections 1.2.3 and 2.3: little, and said).
+The cost is listed for each driver (Rodriguez 2011, sections 1.2.3 and 2.3: it should be small, and reported).
 """
 
 from __future__ import annotations
@@ -26,18 +24,18 @@ MOST = 16
 
 
 def counters_title(counted: CounterTotals) -> str:
-    """Return the title of the table, with instructions per cycle if they are known."""
+    """Return the title of the table of counters, with instructions per cycle if they are known."""
     known = f"; {counted.ipc:.2f} instructions per cycle" if counted.ipc is not None else ""
     return f"Counters (computation: sum, by rank; MPI: sum){known}"
 
 
 def counter_format(name: str) -> Callable[[float], str]:
-    """Return the format of a counter's values: CPU time as a time, all others as numbers."""
+    """Return the function that formats values of a counter: CPU time as a time, other counters as numbers."""
     return units.time if name == CPU_TIME else units.count
 
 
 def counters_table(counted: CounterTotals, present: np.ndarray) -> Table:
-    """Make a line for each counter."""
+    """Make a table with a line for each of the first MOST counters. `present` has the ranks that could be read."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim", expand=False)
     table.add_column("", no_wrap=True, overflow="ellipsis", max_width=28)
     for heading in ("total", "least", "mean", "most", "in MPI"):
@@ -56,7 +54,7 @@ def _number(value: float) -> str:
 def counters_json(counted: CounterTotals, present: np.ndarray) -> dict[str, Any]:
     """Convert counters to plain data.
 
-    By counter: the sum over ranks, the sum of each rank, and the share of all bursts that was counted with it.
+    By name of the counter: sum over all ranks, sum of each rank, sum in MPI, and the share of bursts with this counter.
     """
     calls = int(counted.calls.sum())
     return {
@@ -72,13 +70,13 @@ def counters_json(counted: CounterTotals, present: np.ndarray) -> dict[str, Any]
 
 
 def ipc_json(counted: CounterTotals, present: np.ndarray) -> dict[str, Any]:
-    """Return instructions per cycle in computation; null if they were not counted together."""
+    """Return the instructions per cycle in computation, in all and by rank. None: not counted together."""
     by_rank = counted.ipc_by_rank
     return {"all": counted.ipc, "by_rank": [by_rank[rank] for rank in present]}
 
 
 def samples_json(trace: Trace) -> dict[str, int]:
-    """Return the periodic samples of all ranks: those taken, and those that were due and missed."""
+    """Return how many periodic samples all ranks took, and how many they missed."""
     by_rank = [trace.extra(Counters).sampled(rank) for rank in range(trace.size)]
     return {"count": sum(taken for taken, _ in by_rank), "missed": sum(missed for _, missed in by_rank)}
 
@@ -87,12 +85,15 @@ MOST_NODES = 8
 
 
 def nodes_title(nodes: list[NodeSummary]) -> str:
-    """Return the table's title: "Nodes, sampled every 500 ms"."""
+    """Return the title of the table of nodes, such as "Nodes, sampled every 500 ms"."""
     return f"{'Nodes' if len(nodes) > 1 else 'Node'}, sampled every {units.time(nodes[0].period_ns)}"
 
 
 def nodes_table(nodes: list[NodeSummary]) -> Table:
-    """Make a line for each node, of many nodes the busiest; bytes moved are from the first sample to the last."""
+    """Make a table with a line for each node. Of many nodes, only the MOST_NODES busiest are shown.
+
+    Bytes are those moved between the first and the last sample.
+    """
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim", expand=False)
     table.add_column("", no_wrap=True, overflow="ellipsis", max_width=16)
     for column in ("CPUs", "busy", "most", "load", "most", "memory", "net in", "out", "disk in", "out"):
@@ -120,7 +121,7 @@ def _size(number: int | None) -> str:
 
 
 def node_notes(nodes: list[NodeSummary]) -> list[str]:
-    """List what the table leaves out."""
+    """List what the table of nodes leaves out: less busy nodes, and quantities that were not measured."""
     found = []
     if len(nodes) > MOST_NODES:
         found.append(f"and {units.plural(len(nodes) - MOST_NODES, 'less busy node')}")
@@ -132,7 +133,7 @@ def node_notes(nodes: list[NodeSummary]) -> list[str]:
 
 
 def system_json(nodes: list[NodeSummary]) -> list[dict[str, Any]]:
-    """Return the numbers of each node under stable names: seconds, bytes, fractions; null for unknown ones."""
+    """Return the numbers of each node for JSON. Times are in s; None: unknown."""
     return [
         {
             "node": node.name,
@@ -162,10 +163,11 @@ MEASURED, ESTIMATED, ELSEWHERE = "measured", "calls times a measured cost", "in 
 
 @dataclass(frozen=True)
 class DriverCost:
-    """Cost of one driver.
+    """Cost of measuring by one driver.
 
-    count: its calls, answers, samples, or writings. time_s: the time of all ranks; None: the driver takes none of
-    theirs.
+    what: the thing that `count` counts: calls, answers of the driver, or samples; None: not counted. time_s: time of
+    all
+    ranks in s; None: the driver takes no time of the ranks. how: how the time is known.
     """
 
     driver: str
@@ -176,7 +178,7 @@ class DriverCost:
 
 
 def costs(summary: Summary) -> tuple[DriverCost, ...]:
-    """Return all costs of tracing; () for a trace of another tool, which does not have them."""
+    """Return the cost of each driver. Empty for a trace of another tool, which does not record it."""
     return tuple(_costs(summary)) if summary.trace.origin.tracer_times else ()
 
 
@@ -198,7 +200,7 @@ def _costs(summary: Summary) -> Iterator[DriverCost]:
 
 
 def measuring_lines(summary: Summary) -> list[str]:
-    """Return a line for each driver if the program asked some; else the table of the report has the time."""
+    """Return a line with the cost of each driver, if the program asked drivers. Otherwise the time table suffices."""
     return [_line(cost) for cost in costs(summary)] if summary.drivers else []
 
 
@@ -209,5 +211,5 @@ def _line(cost: DriverCost) -> str:
 
 
 def measuring_json(summary: Summary) -> list[dict[str, Any]]:
-    """Return the numbers under stable names."""
+    """Return the costs of measuring for JSON. Times are in s."""
     return [{name: value for name, value in asdict(cost).items() if name != "what"} for cost in costs(summary)]

@@ -1,7 +1,7 @@
-"""Sentences on what the efficiencies mean for this run: the rank and the call that matter.
+"""Sentences on the efficiencies of a run: which rank and which call matter.
 
-Also the buffer that a run would have needed, and the names of ranks in sentences. In traces of other tools the threads
-stand for ranks.
+Also the buffer size that a run would have needed, and names of ranks. In traces of other tools, threads stand for
+ranks.
 """
 
 from __future__ import annotations
@@ -23,17 +23,22 @@ from tracelib.schema import CALL_WAS_LEFT
 
 
 def sufficient_buffer_bytes(summary: Summary) -> int:
-    """Return the buffer that would have held all records of the busiest thread: whole MiB, a power of two; 0: unknown.
+    """Return the buffer size in bytes that would have held all records of the busiest thread; 0: unknown.
 
-    A thread that flushed n times before the end filled n buffers and part of another.
+    It is a power of two, and at least 1 MiB. A thread that flushed n times before the end filled n buffers and part of
+    another.
     """
     needed = summary.trace.extra(TracerTime).buffer_bytes * (int(summary.flushes.during.max(initial=0)) + 1)
     return 1 << max(20, (needed - 1).bit_length()) if needed else 0
 
 
 class ThreadNames:
-    """The useful time (ns) of all that the efficiencies are made of: of measured runs each rank that could be read,
-    with the mean of its threads (`Useful.of_ranks`); of traces of other tools each thread. `rank` are their ranks."""
+    """Names and useful times of the ranks or threads that the efficiencies are computed from.
+
+    In measured runs these are the ranks that could be read, with the mean over their threads (`Useful.of_ranks`). In
+    traces
+    of other tools they are threads. `time_ns` is their useful time in ns, `rank` their rank.
+    """
 
     def __init__(self, summary: Summary) -> None:
         useful = summary.useful
@@ -47,14 +52,14 @@ class ThreadNames:
         self.kind = "rank" if self.single else "thread"
 
     def name(self, index: int) -> str:
-        """Return "rank 3", or "thread 1 of rank 3"."""
+        """Return the name of an entry, such as "rank 3" or "thread 1 of rank 3"."""
         rank = int(self.rank[index])
         if self.single:
             return f"rank {rank}"
         return f"thread {index - int(np.searchsorted(self.rank, rank))} of rank {rank}"
 
     def longest(self) -> str:
-        """Return "rank 1 computes 50.0 % longer than the mean", "rank 8 computes 3.5 times as long as the mean"."""
+        """Say which entry computes longest, such as "rank 1 computes 50.0 % longer than the mean"."""
         index = int(self.time_ns.argmax())
         ratio = self.time_ns[index] / float(self.time_ns.mean())
         by = f"{ratio:.1f} times as long as" if ratio >= 1.5 else f"{percent(ratio - 1)} longer than"
@@ -62,13 +67,13 @@ class ThreadNames:
 
 
 GOOD = 0.98
-"""A factor above this is good."""
+"""Efficiency factor (0 to 1) from which on sentences call it good."""
 MUCH_TRACING = 0.01
-"""From this share of the run on, the report mentions the tracer's own time."""
+"""Share of the run from which on the report mentions the tracer's own time."""
 
 
 def parallel_efficiency(summary: Summary) -> str:
-    """Say how much of the threads' time was computation."""
+    """Say how much of the time of all threads is not computation."""
     runtime, threads = summary.efficiency.runtime_ns, ThreadNames(summary)
     number = len(threads.time_ns)
     rest = runtime * number - int(threads.time_ns.sum())
@@ -77,7 +82,7 @@ def parallel_efficiency(summary: Summary) -> str:
 
 
 def load_balance(summary: Summary) -> str:
-    """Say which thread computes longest, and where the others wait."""
+    """Say which rank or thread computes longest, and where the others wait for it."""
     threads = ThreadNames(summary)
     useful = threads.time_ns
     if len(useful) == 1:
@@ -101,14 +106,15 @@ def load_balance(summary: Summary) -> str:
 
 
 def asleep_part(summary: Summary, rank: int) -> str:
-    """Say how much of a rank's time outside MPI it slept; "" if that is little or not known."""
+    """Say how long a rank slept outside MPI. "": less than 1 - GOOD of its useful time, or not recorded."""
     useful, use = int(summary.useful.by_rank()[rank]), summary.cpus.use
     asleep = 0 if use is None else int(use.computing_asleep_ns[rank])
     return f" (asleep for {time(asleep)} of its {time(useful)})" if asleep > (1 - GOOD) * useful else ""
 
 
 def _without_cpu(summary: Summary, rank: int) -> str:
-    """Say how much of a rank's computation is waiting for a CPU, or may be."""
+    """Say how long a rank waited for a CPU outside MPI, or may have waited. "": less than 1 - GOOD of its useful
+    time."""
     useful, use = int(summary.useful.by_rank()[rank]), summary.cpus.use
     waits = 0 if use is None else int(use.computing_waits_ns[rank])
     if use is None or waits <= (1 - GOOD) * useful:
@@ -119,7 +125,7 @@ def _without_cpu(summary: Summary, rank: int) -> str:
 
 
 def communication_efficiency(summary: Summary) -> str:
-    """Say what the thread that computes longest does when it does not compute."""
+    """Say what the rank or thread that computes longest does when it does not compute."""
     threads, efficiency = ThreadNames(summary), summary.efficiency
     longest = int(threads.time_ns.argmax())
     inside = summary.profile.inside_ns[int(threads.rank[longest])]
@@ -140,7 +146,7 @@ def communication_efficiency(summary: Summary) -> str:
 
 
 def bursts(summary: Summary) -> str:
-    """Say how long the program computes between MPI calls."""
+    """Say how long the program computes between MPI calls: the number of bursts, their mean, and percentiles."""
     bursts = summary.bursts
     text = f"{plural(bursts.count, 'burst')} of computation, {time(bursts.mean_ns)} on average"
     if bursts.count < 2:
@@ -151,7 +157,7 @@ def bursts(summary: Summary) -> str:
 
 
 def tracer(summary: Summary) -> str:
-    """Say what the tracer's own time consists of. "": it is too short to matter, or not in the trace."""
+    """Say what the tracer's own time consists of. "": it is at most MUCH_TRACING of the run, or not in the trace."""
     present, lost = summary.present, summary.flushes
     whole, own = summary.whole_ns, int(summary.tracer_ns[present].sum())
     if not summary.trace.origin.tracer_times or own <= whole * MUCH_TRACING:
@@ -170,7 +176,7 @@ def tracer(summary: Summary) -> str:
 
 
 def flushes(summary: Summary) -> str:
-    """Say how long flushing took, and which size of buffer would have avoided it."""
+    """Say how long flushing took, and which buffer size would have avoided it."""
     count, lost = summary.flushes.count, summary.flushes.writing_ns
     worst = int(lost.argmax())
     runtime = summary.trace.duration_ns
@@ -189,7 +195,7 @@ def flushes(summary: Summary) -> str:
 
 
 def _flushed_as(summary: Summary) -> str:
-    """Say what the flushes of an imported trace count as: its states decide."""
+    """Say what flushes of an imported trace count as. The states of the trace decide this."""
     lost, computing = int((summary.flushes.time_ns - summary.flushes.clocks_ns).sum()), summary.flushes.computing_ns
     replayed = "a replay takes it as computing, as prv2dim does"
     if computing >= lost:
@@ -201,7 +207,7 @@ def _flushed_as(summary: Summary) -> str:
 
 
 def left_out(summary: Summary) -> list[str]:
-    """List what was not recorded because of the user's settings or a limit, one line each."""
+    """List what was not recorded because of settings or limits, one line each."""
     missed, whole = summary.unrecorded, summary.whole_ns
     lines = []
     if missed.time_ns.any():
@@ -227,20 +233,23 @@ def _end(error: int) -> str:
 
 
 def failed(summary: Summary, most: int = 8) -> list[str]:
-    """Return one line for each call and class of error, the most frequent first."""
+    """List the failed calls, one line for each rank, call and error class, the most frequent first.
+
+    If there are more than `most` lines, lines that differ only in numbers are joined.
+    """
     rows = summary.failed
     lines = [f"rank {f.rank}: {f.count} x {f.procedure} {_end(f.class_)}" for f in rows]
     return few_lines(lines, most)
 
 
 def messages_of(found: Sequence[Unmatched], most: int = 8) -> list[str]:
-    """Return one line for each kind of message that lacks its other half, the most frequent first."""
+    """List the kinds of messages that lack their send or their receive, one line each, the most frequent first."""
     rows = sorted(found, key=lambda u: (-u.count, u.rank, u.call, u.peer, u.tag, u.side))
     return few_lines([f"{u.text}, {size(u.bytes)}" for u in rows], most)
 
 
 def problems(summary: Summary, most: int = 8) -> list[str]:
-    """List what the source found wrong, one line each."""
+    """List the problems that the reader of the trace found, one line each."""
     found = summary.trace.problems[len(summary.trace.extra(Losses).ending) :]
     lines = few_lines([problem.line for problem in found], most, "; `analyze check` says more")
     if summary.messages.backwards:
@@ -250,6 +259,6 @@ def problems(summary: Summary, most: int = 8) -> list[str]:
 
 
 def chosen_calls(summary: Summary) -> str:
-    """Say which calls are shown, if that is a choice."""
+    """Say how many of the calls are shown, for a report that is restricted to some places."""
     some, every = (int(of.count.sum()) for of in (summary.shown, summary.profile))
     return f"only {count(some)} of {count(every)} calls, through places that match {summary.place}"

@@ -1,4 +1,4 @@
-"""Everything that the first look shows, computed once and free of any formatting."""
+"""All results that the first look shows, computed once and without formatting."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ Step = Callable[[str], AbstractContextManager]
 
 
 def no_step(label: str) -> AbstractContextManager[None]:
-    """Show no progress."""
+    """Return a context that shows no progress."""
     del label
     return nullcontext()
 
 
 MOST_CALLS = 300_000
-"""Number of calls above which the first look does not look for iterations: `analyze structure` does."""
+"""Largest number of calls of a run in which the first look looks for iterations. `analyze structure` has no limit."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The results of all metrics of one trace."""
+    """Results of all metrics of one trace. Fields with "by rank" have shape (ranks,)."""
 
     trace: Trace
     profile: Profile
@@ -68,23 +68,23 @@ class Summary:
     relatives: list[Relative]
     system: list[NodeSummary]
     regions: RegionProfile
-    drivers: tuple[AskedDriver, ...]  # that the program asked while it ran
+    drivers: tuple[AskedDriver, ...]  # drivers that the program asked while it ran
     counted: CounterTotals
     cpus: CpuSharing
     waits: Waits
-    cpu_waits_ns: np.ndarray  # by rank, outside MPI
-    asleep: list[SleepTotals]  # outside MPI, by place, the longest first
-    others_ns: np.ndarray  # how long threads that make no call had or wanted a CPU, by rank
+    cpu_waits_ns: np.ndarray  # (ranks,): waiting for a CPU outside MPI
+    asleep: list[SleepTotals]  # sleep outside MPI by place, the longest first
+    others_ns: np.ndarray  # (ranks,): threads without calls had or wanted a CPU
     callers: CallerRows
     hot: HotRows
-    structure: Structure | None  # None: it was not looked for
-    even: Imbalance | None  # of the main loop; None: there is none
+    structure: Structure | None  # None: iterations were not looked for
+    even: Imbalance | None  # imbalance of the main loop; None: there is no main loop
     shown: Profile
-    """Sums of the calls that were chosen by their places; `profile` has all calls."""
+    """Profile of the calls through the chosen places. `profile` has all calls."""
     place: str = ""
-    """Place that calls were chosen by; empty: all calls.
+    """Pattern of places that calls were restricted to; "": all calls.
 
-    If a place is given, `messages`, `collectives`, `accesses`, `callers` and `unmatched` are of the chosen calls only.
+    With a pattern, `messages`, `collectives`, `accesses`, `callers` and `unmatched` cover only the chosen calls.
     """
 
     @property
@@ -94,18 +94,23 @@ class Summary:
 
     @property
     def is_long(self) -> bool:
-        """Whether there are so many calls that the first look does not look for iterations."""
+        """Whether the run has more than MOST_CALLS calls, so that iterations were not looked for."""
         return int(self.profile.count.sum()) > MOST_CALLS
 
     @property
     def transfer_waits_ns(self) -> int | None:
-        """Part of the time that an ideal network would save that is waiting for a CPU, ns. None: it is not known."""
+        """Upper bound in ns of the waiting for a CPU within the time that an ideal network would save. None: not
+        known."""
         return self.cpus.of_transfer_ns(self.efficiency, int(self.useful.of_ranks(self.efficiency.runtime_ns).argmax()))
 
     @property
     def mpi_ns(self) -> np.ndarray:
-        """Time in MPI by rank. Of measured runs it is what is none of the other kinds (docs/computing.md): the buffers
-        that the tracer wrote inside calls are its own time."""
+        """Time in MPI by rank in ns, int64 of shape (ranks,).
+
+        In measured runs it is the time that remains after all other kinds (docs/computing.md), because the buffers that
+        the
+        tracer wrote inside calls are its own time.
+        """
         if not self.trace.origin.tracer_times:
             return self.profile.mpi_ns()
         others = self.useful.by_rank() + self.tracer_ns + self.unrecorded.time_ns + self.cpu_waits_ns
@@ -113,24 +118,23 @@ class Summary:
 
     @property
     def tracer_ns(self) -> np.ndarray:
-        """The tracer's own time by rank, as far as it is no computation: after calls, writing its buffers, measuring
-        clocks."""
+        """Tracer's own time by rank in ns: after calls and, in measured runs, writing buffers and measuring clocks."""
         flushed = self.flushes.time_ns if self.trace.origin.tracer_times else 0
         return self.useful.tracer_by_rank() + flushed
 
     @cached_property
     def places(self) -> Places:
-        """The places of all calls."""
+        """Names of the places of all calls."""
         return self.trace.extra(CallPaths).named()
 
     @cached_property
     def from_places(self) -> list[CallsFromPlace]:
-        """The places that calls come from, the most expensive first."""
+        """Cost of calls by place, the most expensive place first."""
         return from_places(self.callers, self.places, self.trace)
 
     @property
     def room_ns(self) -> np.ndarray:
-        """How much time the threads of each rank had: in measured runs each as long as it lived."""
+        """Time that the threads of each rank had, in ns. In measured runs a thread has the time that it lived."""
         if not self.trace.origin.tracer_times:
             return self.trace.duration_ns * np.asarray(self.trace.threads, np.int64)
         room = self.useful.room_ns(self.trace.duration_ns)
@@ -138,12 +142,12 @@ class Summary:
 
     @property
     def whole_ns(self) -> int:
-        """Time of all ranks that could be read, ns. Shares of the run refer to it."""
+        """Time of all threads of the ranks that could be read, in ns. Shares of the run refer to it."""
         return int(self.room_ns[self.present].sum())
 
     @property
     def threads(self) -> int:
-        """Number of threads of these ranks."""
+        """Number of threads of the ranks that could be read."""
         return int(self.trace.threads[self.present].sum())
 
 
@@ -151,11 +155,12 @@ def summarize(trace: Trace, team: Team, step: Step = no_step, place: PlaceChoice
     """Compute all metrics of a trace. Collective over the team.
 
     Args:
-        trace: The run.
-        team: The processes that share the work.
-        step: `step(label)` is entered around each metric, to show progress.
-        place: Restrict calls, their messages and their accesses to the calls through these places. All else is of the
-            whole run.
+        trace: The trace.
+        team: Processes that share the work.
+        step: Function that is called with the label of each step and returns a context, to show progress.
+        place: Restrict calls, their messages and their accesses to calls through these places; all else covers the
+            whole
+            run. None: all calls.
     """
     paths = place.paths(trace) if place else None
     some = trace if paths is None else AtPlaces(trace, paths)
@@ -215,7 +220,7 @@ def summarize(trace: Trace, team: Team, step: Step = no_step, place: PlaceChoice
 
 
 def _structure(trace: Trace, team: Team, calls: Profile) -> tuple[Structure | None, Imbalance | None]:
-    """Find the run's iterations from the sequences of calls, where that is quick, and how uneven they are."""
+    """Find iterations from the sequences of calls, and their imbalance, if the run has at most MOST_CALLS calls."""
     chosen = trace.extra(Chosen)
     if chosen.ranks is not None or chosen.cluster or not 0 < calls.count.sum() <= MOST_CALLS:
         return None, None
@@ -227,7 +232,7 @@ def _structure(trace: Trace, team: Team, calls: Profile) -> tuple[Structure | No
 def _sums(
     trace: Trace, team: Team
 ) -> tuple[Profile, UsefulTime, Bursts, list[CollectiveTotals], CallerRows, HotRows, list[SleepTotals]]:
-    """Add up everything that needs one rank at a time, in one pass through all ranks."""
+    """Compute in one pass all sums that need only one rank at a time."""
     calls, computed, pieces, groups = ProfileSums(trace), UsefulSums(trace), BurstSums(), CollectiveSums(trace)
     callers, samples, asleep = CallerSums(trace), HotSums(trace), SleepSums(trace)
     add_all(trace, team, calls, computed, pieces, groups, callers, samples, asleep)
@@ -236,7 +241,7 @@ def _sums(
 
 
 def _sums_of_calls(trace: Trace, team: Team) -> tuple[Profile, list[CollectiveTotals], CallerRows]:
-    """Add up calls only, in one pass through all ranks."""
+    """Compute the sums of calls only, in one pass."""
     calls, groups, callers = ProfileSums(trace), CollectiveSums(trace), CallerSums(trace)
     add_all(trace, team, calls, groups, callers)
     return calls.total(team), groups.total(team), callers.total(team)

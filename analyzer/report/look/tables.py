@@ -1,4 +1,4 @@
-"""The tables of the first look; each function takes a summary and gives something rich can print."""
+"""The tables of the first look. Each function makes one table, for rich to print."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MOST_SIZES = 12
 MOST_COLLECTIVES = 8
 MOST_OBJECTS = 8
 _NOTICEABLE = 0.0005
-"""A smaller share of other time is not shown."""
+"""Share of the time below which the row "Other" is not shown."""
 _FLAVORS = {1: "created", 2: "allocated", 3: "dynamic", 4: "shared"}
 WIDEST_IN_BYTES = 9
-"""Matrices with more blocks show shares of the whole instead of bytes."""
+"""Largest number of blocks of a matrix that shows bytes. A larger matrix shows shares of the whole."""
 
 
 def time_parts(summary: Summary) -> dict[str, np.ndarray]:
-    """Return the ns of each rank's threads by activity, int64 of shape (ranks,); together they are all their time."""
+    """Return the time of each rank's threads by activity in ns, int64 of shape (ranks,). Together they are all time."""
     trace = summary.trace
     parts = {
         "Computing": summary.useful.by_rank(),
@@ -47,7 +47,7 @@ def time_parts(summary: Summary) -> dict[str, np.ndarray]:
 
 
 def time_table(summary: Summary) -> Table:
-    """Make a table of the time of all ranks, and of the ranks with least and most of it."""
+    """Make a table of the time by activity: all ranks together, and the ranks with the least and the most time."""
     whole, present = summary.whole_ns, summary.present
     parts = time_parts(summary)
     if parts["Other"][present].sum() <= whole * _NOTICEABLE:
@@ -70,7 +70,7 @@ def time_table(summary: Summary) -> Table:
 
 
 def ranks_alike(summary: Summary) -> AlikeRanks | None:
-    """Group the ranks that could be read; None if they are few."""
+    """Group the ranks that behave alike. None: there are few ranks, which are shown one by one."""
     profile, present = summary.profile, summary.present
     return alike_ranks(
         present,
@@ -83,7 +83,7 @@ def ranks_alike(summary: Summary) -> AlikeRanks | None:
 
 
 def calls_table(summary: Summary) -> Table:
-    """Make a table of the procedures by time, and how it spreads over the ranks."""
+    """Make a table of MPI procedures by time, with the time of the least, the mean and the longest rank."""
     profile = summary.shown
     whole = summary.whole_ns
     table = plain_table("MPI_", "time", "of run", "calls", "bytes", "mean", "least", "mean", "most")
@@ -108,7 +108,7 @@ def calls_table(summary: Summary) -> Table:
 def regions_table(summary: Summary) -> Table:
     """Make a table of the program's regions by time.
 
-    It has how often, how long, what part of that was computation and MPI, and how evenly the ranks compute in them.
+    It has the number of visits, their time, the shares of computing and MPI in it, and the load balance in the region.
     """
     regions = summary.regions
     whole = summary.whole_ns
@@ -137,9 +137,9 @@ def _cut(name: str) -> str:
 
 
 def collectives_table(summary: Summary) -> Table:
-    """Make a table of collectives by communicator.
+    """Make a table of collectives by procedure and communicator.
 
-    Communicators without a name share a row if they have the same ranks.
+    Communicators without a name that have the same ranks share a row.
     """
     table = plain_table("MPI_", "on", "ranks", "time", "calls", "bytes sent")
     groups = _by_members(summary)
@@ -156,8 +156,11 @@ def collectives_table(summary: Summary) -> Table:
 
 
 def _by_members(summary: Summary) -> list[list[CollectiveTotals]]:
-    """Group collectives, the most expensive first: a loop that splits and frees makes one communicator again and
-    again."""
+    """Group collectives by procedure and communicator, the most expensive group first.
+
+    Unnamed communicators with the same members form one group, because a loop may create a communicator again and
+    again.
+    """
     groups: dict[tuple, list[CollectiveTotals]] = {}
     for c in summary.collectives:
         of = summary.trace.communicators[c.comm]
@@ -173,7 +176,7 @@ def _sums(group: Sequence[CollectiveTotals]) -> tuple[str, str, str]:
 
 
 def accesses_table(summary: Summary, kind: str) -> Table:
-    """Make a table of the windows, or the files ("window", "file"), by the time of the calls on them."""
+    """Make a table of the RMA windows or the files (kind "window" or "file"), by the time of the calls on them."""
     names = ("window", "got", "put") if kind == "window" else ("file", "read", "written")
     table = plain_table(names[0], "ranks", "time", "calls", *names[1:])
     found = [a for a in summary.accesses if a.object.kind == kind]
@@ -191,7 +194,7 @@ def accesses_table(summary: Summary, kind: str) -> Table:
 def _members(communicator: Communicator) -> str:
     """Return the number of members as text.
 
-    An intercommunicator has the number of both groups; members in other runs are a number of their own.
+    An intercommunicator has the sizes of both groups, joined by "+", and the number of members in other runs.
     """
     sizes = [len(communicator.members), len(communicator.remote), communicator.outside]
     return "+".join(str(size) for size in sizes if size)
@@ -204,9 +207,10 @@ def _short_name(communicator: Communicator, ranks: int) -> str:
 
 
 def size_rows(messages: Messages, *, even: bool = False) -> list[tuple[str, int, int]]:
-    """Return (range of sizes, messages, bytes), neighbouring powers of two joined until they fit a table.
+    """Return (range of sizes, number of messages, bytes) for at most MOST_SIZES ranges of message sizes.
 
-    even: also the ranges without messages that lie between others, for an axis.
+    Ranges are powers of two, joined until they are few enough. `even`: include empty ranges between others, for an
+    axis.
     """
     used = np.flatnonzero(messages.size_count)
     step = 1
@@ -224,13 +228,16 @@ def size_rows(messages: Messages, *, even: bool = False) -> list[tuple[str, int,
 
 
 def _groups(used: np.ndarray, step: int, even: bool) -> list[int]:
-    """Return the ranges of `step` powers of two in which these powers lie; even: and the ranges between."""
+    """Return the numbers of the ranges, of `step` powers of two each, that contain some of the powers `used`.
+
+    `even`: include the ranges between them.
+    """
     found = np.unique((used + step - 1) // step).tolist()
     return list(range(found[0], found[-1] + 1)) if even and found else found
 
 
 def sizes_table(messages: Messages) -> Table:
-    """Make a table of the numbers of messages by size."""
+    """Make a table of the number and the bytes of messages by size."""
     table = plain_table("size", "messages", "of all", "bytes", "of all")
     for label, count, size in size_rows(messages):
         share = units.percent(size / messages.bytes) if messages.bytes else "-"
@@ -239,7 +246,10 @@ def sizes_table(messages: Messages) -> Table:
 
 
 def matrix_table(summary: Summary) -> Table:
-    """Make the communication matrix, ranks in blocks if there are many: bytes, or shares, or numbers of messages."""
+    """Make the communication matrix, with blocks of ranks if there are many.
+
+    Cells are bytes, or numbers of messages if all are empty; in a large matrix they are shares of the whole.
+    """
     messages = summary.messages
     cells = messages.matrix_bytes if messages.bytes else messages.matrix_count
     width, n = messages.ranks_a_block, len(cells)
@@ -256,7 +266,7 @@ def matrix_table(summary: Summary) -> Table:
 
 
 def matrix_unit(messages: Messages) -> str:
-    """Return the unit of the matrix's cells."""
+    """Return the unit of the cells of the communication matrix."""
     if len(messages.matrix_bytes) > WIDEST_IN_BYTES:
         return f"% of all {'bytes' if messages.bytes else 'messages'}"
     return "bytes" if messages.bytes else "messages"

@@ -1,4 +1,7 @@
-"""The charts of a page: each takes all runs and has a place for each, on one scale; "": there is nothing to draw."""
+"""The charts of an HTML page.
+
+Each function draws one chart of all runs side by side, on one scale, and returns it as SVG text. "": a run lacks data.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,9 @@ _PROCEDURES, _FUNCTIONS = 6, 8
 _MOST_RANKS, _MOST_ITERATIONS = 128, 600
 _LONGEST = 34
 _LEAST_BARS = 5
-"""Bars that there is room for: fewer are not drawn thicker."""
+"""Number of bars for which a chart has room. With fewer bars, the bars do not become thicker."""
 _NEAR = 2.0
-"""Times as long as the longest replay: further off, the measured time would make all replays look alike."""
+"""Measured times are drawn up to this multiple of the longest replay. Beyond it, all replays would look alike."""
 
 
 def _each(
@@ -47,7 +50,7 @@ def _cut(text: str) -> str:
 
 
 def matrix(runs: Sequence[PageRun]) -> str:
-    """Draw bytes from rank to rank, or messages if all are empty."""
+    """Draw the matrix of bytes from rank to rank, or of messages if a run sent only empty messages."""
     if not all(run.summary.messages.count for run in runs):
         return ""
     top = max(float(_matrix(run).max()) for run in runs)
@@ -70,7 +73,7 @@ def matrix(runs: Sequence[PageRun]) -> str:
 
 
 def _unit(size_bytes: float) -> tuple[float, str]:
-    """Return the largest unit that is not above this, in bytes, and its name; round numbers of it are ticks."""
+    """Return the largest binary unit up to a size: its bytes and its name. The ticks of an axis are multiples of it."""
     power = min(max(int(np.log2(max(size_bytes, 1))) // 10, 0), 4)
     return float(1 << 10 * power), ("B", "KiB", "MiB", "GiB", "TiB")[power]
 
@@ -81,7 +84,7 @@ def _matrix(run: PageRun) -> np.ndarray:
 
 
 def sizes(runs: Sequence[PageRun]) -> str:
-    """Draw messages by size."""
+    """Draw the number of messages by size."""
     if not all(run.summary.messages.count for run in runs):
         return ""
 
@@ -98,7 +101,7 @@ def sizes(runs: Sequence[PageRun]) -> str:
 
 
 def calls(runs: Sequence[PageRun]) -> str:
-    """Draw time in the most expensive procedures, by rank or by line of the timeline."""
+    """Draw the time in the most expensive MPI procedures, by rank or by group of ranks."""
     if not all(run.summary.profile.inside_ns.any() for run in runs):
         return ""
     names: list[str] = []
@@ -134,8 +137,7 @@ def calls(runs: Sequence[PageRun]) -> str:
 
 
 def _legend_above(axes: Axes, names: Sequence[str]) -> None:
-    """Draw one legend for the charts of all runs, because they share their colours; the last name has the last
-    colour."""
+    """Draw one legend above the charts of all runs, which share their colours. The last name gets the last colour."""
     assert axes.figure is not None
     colours = (*SERIES[: len(names) - 1], SERIES[-1])
     keys = [Patch(color=colour, label=name) for name, colour in zip(names, colours, strict=True)]
@@ -143,7 +145,7 @@ def _legend_above(axes: Axes, names: Sequence[str]) -> None:
 
 
 def bursts(runs: Sequence[PageRun]) -> str:
-    """Draw numbers of bursts by length, and their time."""
+    """Draw the number of bursts by length, on logarithmic axes."""
     if not all(run.summary.bursts.count for run in runs):
         return ""
 
@@ -163,7 +165,7 @@ def bursts(runs: Sequence[PageRun]) -> str:
 
 
 def path(runs: Sequence[PageRun]) -> str:
-    """Draw what the critical path consists of."""
+    """Draw the functions with the longest time on the critical path, beside the mean time of all ranks in them."""
     if not all(run.path and run.shares and run.path.length_ns for run in runs):
         return ""
 
@@ -184,7 +186,7 @@ def path(runs: Sequence[PageRun]) -> str:
 
 
 def structure(runs: Sequence[PageRun]) -> str:
-    """Draw what each rank computes in each iteration."""
+    """Draw the time that each rank computes in each iteration."""
     if not all(run.even is not None and run.even.computing_ns.any() for run in runs):
         return ""
     tops = [float(run.even.computing_ns.max()) / 1e9 for run in runs if run.even is not None]
@@ -206,7 +208,7 @@ def structure(runs: Sequence[PageRun]) -> str:
 
 
 def sensitivity(runs: Sequence[PageRun]) -> str:
-    """Draw how long the run takes on networks without some of their costs."""
+    """Draw the run time, by replay, on networks without some of their costs, beside the measured time."""
     if not all(run.limits and run.network_known for run in runs):
         return ""
 
@@ -228,7 +230,7 @@ def sensitivity(runs: Sequence[PageRun]) -> str:
 
 
 def counters(runs: Sequence[PageRun]) -> str:
-    """Draw instructions a cycle by rank; if these were not counted, the first counter by rank."""
+    """Draw instructions per cycle of each rank. If these were not counted, draw the first counter."""
     if not all(run.summary.counted.bursts.any() for run in runs):
         return ""
 
@@ -257,7 +259,7 @@ def _by_rank(axes: Axes, ranks: np.ndarray, values: np.ndarray) -> None:
 
 
 def system(runs: Sequence[PageRun]) -> str:
-    """Draw the busy part of the nodes' CPUs over time."""
+    """Draw the share of busy CPUs of each node over time, in %."""
     if not all(run.trace.nodes.samples for run in runs):
         return ""
 

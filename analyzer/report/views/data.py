@@ -1,4 +1,4 @@
-"""Views as plain data for JSON, and as CSV."""
+"""Views for JSON, and as lines of CSV files."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from analyzer.views.tabulated import Histogram
 
 NS = 1e9
 _ROWS = 65536
-"""Rows of a CSV that are formatted at once."""
+"""Number of lines of a CSV file that are formatted at a time."""
 
 
 def rows_json(found: Measures) -> dict[str, Any]:
-    """Return columns by name, with units beside them."""
+    """Return measures for JSON: columns by name, and the unit of each."""
     return {
         "level": found.level, "rows": found.rows, "units": found.units,
         "columns": {name: plain(column) for name, column in found.columns.items()},
@@ -32,13 +32,13 @@ def rows_json(found: Measures) -> dict[str, Any]:
 
 
 def profile_json(found: ViewProfile) -> dict[str, Any]:
-    """Return values of each row in each bin."""
+    """Return a profile for JSON: values by row and bin, and the begin of each bin in s."""
     values = {name: plain(getattr(found, name)) for name in ("mean", "minimum", "maximum", "longest")}
     return {"level": found.level, "rows": found.rows, "begin_s": plain(found.edges[:-1] / NS), **values}
 
 
 def histogram_json(found: Histogram) -> dict[str, Any]:
-    """Return values by plane, row and column."""
+    """Return a histogram for JSON: values by plane, row and column."""
     return {
         "statistic": found.statistic, "unit": found.unit, "control": found.control, "data": found.data,
         "level": found.level, "rows": found.rows, "columns": found.columns, "edges": plain(found.edges),
@@ -48,7 +48,7 @@ def histogram_json(found: Histogram) -> dict[str, Any]:
 
 
 def bursts_json(rows: Sequence[str], every: Iterable[ViewBursts]) -> list[dict[str, Any]]:
-    """Return an object for each burst."""
+    """Return an object for each burst, for JSON. Times are in s."""
     return [
         {"row": rows[row], "begin_s": begin / NS, "end_s": end / NS, "value": value, "whole": whole}
         for some in every
@@ -57,7 +57,7 @@ def bursts_json(rows: Sequence[str], every: Iterable[ViewBursts]) -> list[dict[s
 
 
 def rows_csv(found: Measures) -> Iterator[Sequence[Any]]:
-    """Yield lines of a CSV, the names first."""
+    """Yield the CSV lines of measures, the header first: one line for each row."""
     named = found.named()
     yield ("view", found.level, *named)
     for at, row in enumerate(found.rows):
@@ -65,7 +65,7 @@ def rows_csv(found: Measures) -> Iterator[Sequence[Any]]:
 
 
 def profile_csv(found: ViewProfile) -> Iterator[Sequence[Any]]:
-    """Yield a line for each row and bin."""
+    """Yield the CSV lines of a profile, the header first: one line for each row and bin."""
     yield ("view", found.level, "begin_s", "end_s", "mean", "minimum", "maximum")
     for at, row in enumerate(found.rows):
         for bin_, (begin, end) in enumerate(zip(found.edges[:-1].tolist(), found.edges[1:].tolist(), strict=True)):
@@ -74,7 +74,7 @@ def profile_csv(found: ViewProfile) -> Iterator[Sequence[Any]]:
 
 
 def histogram_csv(found: Histogram) -> Iterator[Sequence[Any]]:
-    """Yield a line for each cell that is not empty."""
+    """Yield the CSV lines of a histogram, the header first: one line for each cell that is neither 0 nor NaN."""
     yield ("view", "plane", found.level, found.control, f"{found.statistic}{f' ({found.unit})' if found.unit else ''}")
     for plane, row, column in np.argwhere(np.nan_to_num(found.values)).tolist():
         yield (
@@ -84,7 +84,7 @@ def histogram_csv(found: Histogram) -> Iterator[Sequence[Any]]:
 
 
 def bursts_csv(name: str, rows: Sequence[str], every: Iterable[ViewBursts]) -> Iterator[Sequence[Any]]:
-    """Yield a line for each burst, as they end."""
+    """Yield the CSV lines of bursts, the header first: one line for each burst, in the order in which they end."""
     yield ("view", "row", "begin_s", "end_s", "value", "whole")
     for some in every:
         for row, begin, end, value, whole in zip(*(column.tolist() for column in some), strict=True):
@@ -92,7 +92,11 @@ def bursts_csv(name: str, rows: Sequence[str], every: Iterable[ViewBursts]) -> I
 
 
 def write_csv(lines: Iterable[Sequence[Any]], path: Path) -> None:
-    """Write the lines, whole or not at all. Raises TracelibError."""
+    """Write lines to a CSV file. It appears complete or not at all.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     lines = iter(lines)
     with whole_file(path) as file:
         while some := list(islice(lines, _ROWS)):

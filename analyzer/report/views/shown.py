@@ -1,4 +1,4 @@
-"""Views as their files say: computed, as text, as data; of several runs together as one picture or one table."""
+"""Views as their files describe them: computed, printed, and written. Several runs share one picture or one table."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from analyzer.views.run import ViewRun
 from analyzer.views.view_file import ViewFile
 
 BINS = 1200
-"""Number of bins of a picture."""
+"""Largest number of bins of a picture."""
 _NS = 10**9
 _PRINTED_BURSTS = 20
 
 
 @dataclass(frozen=True)
 class ViewRequest:
-    """Request for a part of a run: its time, its bins, and the files to write."""
+    """Request for a view of one run: the window of time, the bins, and the files to write."""
 
     begin_ns: int
     end_ns: int | None
-    bins: int | None  # of the longest run
+    bins: int | None  # number of bins of the longest run; None: by default
     csv: str | None
     picture: str | None
-    longest_ns: int  # how long the longest of all runs is looked at: bins are as long in all of them
+    longest_ns: int  # the longest window of all runs, as bins are equal in all runs
 
     @property
     def begin_s(self) -> float:
-        """Seconds of the run."""
+        """Begin of the window in s."""
         return self.begin_ns / _NS
 
     @property
     def end_s(self) -> float | None:
-        """Seconds of the run; None: its end."""
+        """End of the window in s. None: end of the run."""
         return None if self.end_ns is None else self.end_ns / _NS
 
     def width_ns(self, usual: int) -> int:
-        """Return the width of a bin; usual: their number in the longest run if the user gives none."""
+        """Return the width of a bin in ns. `usual` is the number of bins of the longest run if the user gave none."""
         return max(-(-self.longest_ns // (self.bins or usual)), 1)
 
 
@@ -56,9 +56,14 @@ def asked_of(
     spans: Sequence[tuple[int, int | None]], traces: Sequence[Trace], bins: int | None, csv: str | None,
     picture: str | None,
 ) -> list[ViewRequest]:  # fmt: skip
-    """Convert options to one request for each run, on one scale of time.
+    """Convert options to a request for each run. All runs have bins of the same width.
 
-    spans: begin and end of the part of each run, ns. An end of None is the end of the run.
+    Args:
+        spans: Begin and end of each run's window in ns. An end of None is the end of the run.
+        traces: The runs.
+        bins: Number of bins of the longest run. None: a default.
+        csv: CSV file to write. None: none.
+        picture: Picture to write. None: none.
     """
     lengths = [
         max((trace.duration_ns if end is None else min(end, trace.duration_ns)) - begin, 0)
@@ -68,7 +73,7 @@ def asked_of(
 
 
 def shared_table(runs: Sequence[ViewRun], file: ViewFile, asked: Sequence[ViewRequest]) -> ViewFile:
-    """Share a histogram's columns among several runs, unless the columns have names."""
+    """Give several runs common columns of a histogram. The file is returned unchanged if its columns have names."""
     if len(runs) < 2 or file.show != "histogram" or file.table.columns or file.table.partners:
         return file
     columns = api.shared_columns(runs, file, [(one.begin_s, one.end_s) for one in asked])
@@ -76,10 +81,14 @@ def shared_table(runs: Sequence[ViewRun], file: ViewFile, asked: Sequence[ViewRe
 
 
 class ShownView:
-    """A view of a run, computed as its file says."""
+    """A view of one run, computed as its file describes."""
 
     def __init__(self, run: ViewRun, file: ViewFile, asked: ViewRequest) -> None:
-        """Compute the view. Raises TracelibError if the run does not have the data for it."""
+        """Compute the view.
+
+        Raises:
+            TracelibError: The run does not have the data for the view.
+        """
         self.run, self.file, self.asked = run, file, asked
         begin, end = asked.begin_s, asked.end_s
         self.found: Any = None
@@ -92,7 +101,7 @@ class ShownView:
             self.found = self._only(api.shown(run, file, begin, end))
 
     def print(self, console: Console, *, first: bool) -> None:
-        """Print it as tables."""
+        """Print the view as tables, after a blank line unless it is the first one."""
         if not first:
             console.print()
         tables.print_title(self.file.view.name, self.file.view.unit_of(), self.file.says, console)
@@ -103,7 +112,7 @@ class ShownView:
             getattr(tables, f"print_{self.file.show}")(self.found, console)
 
     def json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the view for JSON."""
         view = self.file.view
         head = {"view": view.name, "unit": view.unit_of(), "show": self.file.show}
         if self.file.show == "bursts":
@@ -111,14 +120,14 @@ class ShownView:
         return {**head, **getattr(data, f"{self.file.show}_json")(self.found)}
 
     def lines(self) -> Iterator[Sequence[Any]]:
-        """Yield the lines of a CSV, the names first."""
+        """Yield the lines of a CSV file, the header first."""
         if self.file.show == "bursts":
             return data.bursts_csv(self.file.view.name, self._names, self._bursts())
         found: Iterator[Sequence[Any]] = getattr(data, f"{self.file.show}_csv")(self.found)
         return found
 
     def drawn(self) -> ViewProfile:
-        """Return it over time, for a picture."""
+        """Return the view over time in BINS bins, for a picture."""
         return self._profile(BINS)
 
     def _profile(self, bins: int) -> ViewProfile:
@@ -129,11 +138,15 @@ class ShownView:
         return self._only(found)
 
     def _only(self, found: Any) -> Any:
-        """Return the rows that the view file shows."""
+        """Return a result with only the rows that the view file selects."""
         return found if self.file.objects is None else found.only(self._rows_shown(found.level))
 
     def _rows_shown(self, level: str) -> Any:
-        """Return a mask of the rows of a level that are shown. Raises TracelibError if there are none."""
+        """Return a mask of the rows of a level that the view file selects.
+
+        Raises:
+            TracelibError: No row is selected.
+        """
         shown = self.file.objects.shown(self.run.lanes, Level(level))
         if not shown.any():
             raise TracelibError(f"{self.file.view.name}: its window selects no {level} of this run")
@@ -153,14 +166,18 @@ class ShownView:
 
 
 def labels_of(shown: Sequence[ShownView]) -> list[str]:
-    """Name each run by its file, or by the whole path where file names are the same."""
+    """Return a label for each run: its file name, or its whole path if file names are not unique."""
     paths = [str(one.run.trace.path) for one in shown]
     short = [Path(path).name for path in paths]
     return short if len(set(short)) == len(short) else paths
 
 
 def write_together(shown: Sequence[ShownView], path: Path) -> None:
-    """Write a CSV of one view; for several runs the first column has the run. Raises TracelibError."""
+    """Write a view of all runs to one CSV file. With several runs, the first column names the run.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     data.write_csv(_lines(shown), path)
 
 
@@ -175,7 +192,11 @@ def _lines(shown: Sequence[ShownView]) -> Iterator[Sequence[Any]]:
 
 
 def draw_together(shown: Sequence[ShownView], path: Path) -> None:
-    """Draw one view, the runs below each other on one scale of time and of values. Raises TracelibError."""
+    """Draw a view of all runs below each other, on one scale of time and of values.
+
+    Raises:
+        TracelibError: The picture cannot be written.
+    """
     from analyzer.report.pictures.views import draw_histograms, draw_profiles
 
     labels, view = labels_of(shown), shown[0].file.view

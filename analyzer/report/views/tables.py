@@ -1,6 +1,6 @@
-"""Views as tables of text.
+"""Views as printed tables.
 
-Numbers of views in tables: five digits, and all that stand before the point; nothing where there is none.
+Numbers have five significant digits, and all digits before the decimal point up to 10^10. NaN is an empty cell.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _FIVE_DIGITS, _LARGEST = 10**5, 10**10
 
 
 def number(value: float) -> str:
-    """Return "12", "3.1416", "123457", "1.2346e+10"; empty for NaN."""
+    """Format a number, such as "12", "3.1416", "123457", "1.2346e+10". NaN: ""."""
     if np.isnan(value):
         return ""
     return f"{value:.0f}" if _FIVE_DIGITS <= abs(value) < _LARGEST else f"{value:.5g}"
 
 
 def plain(values: np.ndarray) -> Any:
-    """Return lists of numbers for JSON: whole ones as whole numbers, None for NaN."""
+    """Return an array as nested lists for JSON. Whole numbers become int; NaN and infinity become None."""
     if values.ndim > 1:
         return [plain(row) for row in values]
     return [
@@ -42,15 +42,15 @@ def plain(values: np.ndarray) -> Any:
 
 
 MOST_ROWS = 24
-"""Number of rows above which only the mean and the extremes are printed."""
+"""Largest number of rows that are printed one by one. With more, only the mean and the extremes are printed."""
 _MOST_BESIDE = 4
-"""Rows that stand beside each other where columns are lines."""
+"""Largest number of rows that are printed as columns of a table."""
 _SUMMED = ("mean", "lowest", "highest")
 _NS = 1e9
 
 
 def print_library(known: dict[str, str], console: Console) -> None:
-    """Print names of views, and their descriptions."""
+    """Print the names of the library's views with their descriptions."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column()
@@ -60,12 +60,12 @@ def print_library(known: dict[str, str], console: Console) -> None:
 
 
 def print_title(name: str, unit: str, says: str, console: Console) -> None:
-    """Print name, unit and meaning of a view."""
+    """Print name, unit and description of a view."""
     console.print(f"{name}{f' ({unit})' if unit else ''}{f': {says}' if says else ''}", markup=False)
 
 
 def print_rows(found: Measures, console: Console) -> None:
-    """Print a line for each row, or for a value that all share, and the extremes."""
+    """Print measures: a line for each row if there are few rows, and lines for mean, lowest and highest."""
     shown = found.rows if len(found.rows) <= MOST_ROWS else []
     summed = _SUMMED if len(found.rows) > 1 else ()
     columns = [
@@ -88,7 +88,7 @@ def _of_all(column: np.ndarray, rows: Sequence[str], what: str) -> str:
 
 
 def print_profile(found: ViewProfile, console: Console) -> None:
-    """Print a line for each bin: the mean of each row, or of all rows."""
+    """Print a profile: a line for each bin, with the means of few rows, or mean and extremes over many rows."""
     bins = range(found.mean.shape[1])
     columns = (
         [(row, list(map(number, values))) for row, values in zip(found.rows, found.mean, strict=True)]
@@ -99,8 +99,10 @@ def print_profile(found: ViewProfile, console: Console) -> None:
 
 
 def print_histogram(found: Histogram, console: Console) -> None:
-    """Print a line for each column of the histogram that is not empty, with Paraver's summary; few rows also
-    themselves."""
+    """Print a histogram: a line for each column that is not empty.
+
+    Few rows are printed one by one; of many rows the total or average, the lowest and the highest.
+    """
     unit = f" ({found.unit})" if found.unit else ""
     console.print(f"{found.statistic}{unit} of {found.data} by {found.control}", markup=False)
     filled = found.filled()
@@ -133,7 +135,7 @@ def _print_plane(found: Histogram, plane: int, console: Console) -> None:
 
 
 def print_bursts(rows: Sequence[str], some: ViewBursts, more: int, console: Console) -> None:
-    """Print the first bursts, and the number of the others."""
+    """Print the first bursts, and the number `more` of the bursts that are not printed."""
     table = plain_table("row", "from (s)", "lasts", "value")
     for row, begin, end, value in zip(*(column.tolist() for column in some[:4]), strict=True):
         table.add_row(Text(rows[row]), f"{begin / _NS:.9f}", units.time(end - begin), number(value))

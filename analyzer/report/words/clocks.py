@@ -1,4 +1,4 @@
-"""How the clocks of a run's nodes were brought together, in words and as plain data."""
+"""How the clocks of a run's nodes were synchronized, in words and for JSON."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ MOST_CLOCKS = 8
 
 
 def clock_lines(trace: Trace) -> list[str]:
-    """Return a line for each clock that is not rank 0's, and one for times that were moved; none if there is
-    neither."""
+    """Describe each clock other than rank 0's, one line each, and the times that --repair-clocks moved.
+
+    Empty: all ranks have rank 0's clock, and no repair was asked for.
+    """
     clocks = trace.extra(Clocks)
     lines = [_line(trace, clock) for clock in clocks.known[:MOST_CLOCKS]]
     if len(clocks.known) > MOST_CLOCKS:
@@ -44,7 +46,7 @@ def _ahead(ns: int) -> str:
 
 
 def clocks_json(trace: Trace) -> list[dict[str, Any]]:
-    """Return the clocks that are not rank 0's: seconds, parts per million, None for unknown values."""
+    """Return the clocks other than rank 0's for JSON. Times are in s, drift in parts per million; None: unknown."""
     return [
         {
             "node": trace.nodes.names[trace.nodes.of_rank[clock.ranks[0]]],
@@ -60,6 +62,6 @@ def clocks_json(trace: Trace) -> list[dict[str, Any]]:
 
 
 def repair_json(trace: Trace) -> dict[str, Any] | None:
-    """Convert the repair by --repair-clocks to plain data. None: no repair was asked for."""
+    """Return the result of --repair-clocks for JSON. None: no repair was asked for."""
     repair = trace.extra(Clocks).repair
     return None if repair is None else {"ranks": repair.ranks, "furthest_s": repair.furthest_ns / 1e9}

@@ -1,4 +1,4 @@
-"""Ranks that share CPUs, wait for them, or sleep, in the same words wherever a report speaks of them."""
+"""Ranks that share CPUs, wait for CPUs, or sleep, in words that all reports use."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from analyzer.trace.sharing import Crowd, Sharing
 
 MOST_NODES = 3
 _NOTEWORTHY = 0.01
-"""Share of the computation from which on a lack of CPUs is mentioned, and sleep."""
+"""Share of the computing time from which on waiting for CPUs, or sleep, is mentioned."""
 
 
 def crowds(sharing: Sequence[Sharing]) -> str:
-    """Return "4 ranks share 2 CPUs of n0; ..."."""
+    """Say which nodes have more ranks than CPUs, such as "4 ranks share 2 CPUs of n0; ...". "": no node."""
     parts = [f"{s.ranks} ranks share {plural(s.cpus, 'CPU')} of {s.node}" for s in sharing[:MOST_NODES]]
     more = len(sharing) - MOST_NODES
     return "; ".join(parts) + (f"; ranks share CPUs on {plural(more, 'more node')}" if more > 0 else "")
 
 
 def crowds_of_threads(found: Sequence[Crowd]) -> str:
-    """Return "2 busy threads share 1 CPU on each of ranks 0-3: bind them to more (...)"."""
+    """Say which ranks have more busy threads than CPUs, and how to bind them.
+
+    The most frequent kind is named: "2 busy threads share 1 CPU on each of ranks 0-3; bind each rank to 2 CPUs (...)".
+    """
     kinds: dict[tuple[int, int], list[int]] = {}
     for crowd in found:
         kinds.setdefault((crowd.threads, crowd.cpus), []).append(crowd.rank)
@@ -34,7 +37,7 @@ def crowds_of_threads(found: Sequence[Crowd]) -> str:
 
 
 def waiting_for_cpus(cpus: CpuSharing) -> list[str]:
-    """Say how long ranks waited for a CPU and slept, one line each; none if they had one."""
+    """Say how long ranks waited for a CPU and slept, one line each. Empty: less than 1 % of computing."""
     who, use = crowds(cpus.sharing), cpus.use
     if use is None:
         return [f"{who}. They wait for a CPU, in MPI and while they compute; how long was not recorded."] if who else []
@@ -76,14 +79,14 @@ def _asleep(use: RankCpuUse) -> list[str]:
 
 
 def _part(ns: int, whole_ns: int) -> str:
-    """Return "1.20 s (60.0 %) of the 2.00 s"."""
+    """Return a part with its share of the whole, such as "1.20 s (60.0 %) of the 2.00 s"."""
     return f"{time(ns)} ({percent(ns / whole_ns)}) of the {time(whole_ns)}"
 
 
 def cpus_json(cpus: CpuSharing) -> dict[str, Any]:
-    """Return seconds, summed over the ranks; null if they were not recorded.
+    """Return times without a CPU for JSON, in s, summed over the ranks. None: not recorded.
 
-    If sleep was not told from waiting for a CPU, waiting is the time without one, and sleep is null.
+    If sleep cannot be told from waiting for a CPU, the waiting while computing includes sleep, and the sleep is None.
     """
     use = cpus.use
     told = use is not None and use.tells_sleep

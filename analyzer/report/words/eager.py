@@ -1,4 +1,4 @@
-"""Which sends waited for their receives in a replay, and who says so."""
+"""Which sends wait for their receives in a replay, and what decides it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ _NEVER = 1 << 62
 
 @dataclass(frozen=True)
 class Eager:
-    """From how many bytes on sends wait (None: their calls decide; for a random limit its mean), and who says so:
-    "machine", "run" or "calls"."""
+    """Message size from which on sends wait for their receives in a replay, and what decides it.
+
+    from_bytes: the size; for a random limit its mean; None: each call decides. origin: "machine", "run" or "calls".
+    """
 
     from_bytes: int | None
     origin: str
 
     @classmethod
     def from_replay(cls, machine: Machine, program: Program) -> Eager:
-        """Return the limit of a replay.
+        """Find the limit of a replay of a program on a machine.
 
-        "run" concerns MPI_Send alone: other calls say by themselves whether they wait.
+        A limit from the run ("run") concerns MPI_Send only. Other calls say by themselves whether they wait.
         """
         if machine.eager_limit is not None and machine.eager_limit != AS_CALLS:
             return cls(round(mean_of(machine.eager_limit)), "machine")
@@ -37,7 +39,7 @@ class Eager:
 
     @property
     def text(self) -> str:
-        """A sentence."""
+        """A sentence that says which sends wait."""
         if self.from_bytes is None:
             return "Every MPI_Send waits for its receive. Other sends wait if their call says so."
         if self.origin == "machine" and self.from_bytes >= _NEVER:
@@ -51,13 +53,16 @@ class Eager:
         return f"{text}: every MPI buffers that much, and the run does not show that its MPI buffers more."
 
     def as_json(self) -> dict[str, Any]:
-        """Return it under stable names."""
+        """Return the limit for JSON."""
         endless = self.from_bytes is not None and self.from_bytes >= _NEVER
         return {"from": self.origin, "waits_from_bytes": None if endless else self.from_bytes}
 
 
 def eager_note(buffered: int) -> str:
-    """Say which sends wait in a .dim, to follow the command that replays it; -1: nothing is known."""
+    """Say which sends wait in a .dim file, to follow the command that replays the file. "": unknown.
+
+    `buffered`: largest message in bytes for which MPI_Send does not wait; -1: unknown.
+    """
     if buffered < 0:
         return ""
     size = units.size(buffered)
@@ -66,12 +71,12 @@ def eager_note(buffered: int) -> str:
 
 
 def eager_text(machine: Machine, programs: Sequence[Program]) -> str:
-    """Return a line for each that differs."""
+    """Say which sends wait in the replays of several programs, one line for each different answer."""
     return "\n".join(
         dict.fromkeys(Eager.from_replay(machine, program).text for program in programs if len(program.ops))
     )
 
 
 def eager_json(machine: Machine, programs: Sequence[Program]) -> list[dict[str, Any]]:
-    """Return one object for each run."""
+    """Return the limit of each program's replay for JSON."""
     return [Eager.from_replay(machine, program).as_json() for program in programs]

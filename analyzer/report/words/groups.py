@@ -1,4 +1,4 @@
-"""Many ranks in a few rows: groups that behave alike, those that behave like no other, and lines that say the same."""
+"""Many ranks in a few rows: groups of ranks that behave alike, outliers, and lines that differ only in numbers."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ TITLE = "Ranks that behave alike (mean of each; the typical rank is nearest to i
 _TEXTS = {"time": lambda ns: units.time(ns, ""), "bytes": lambda size: units.size(size, "")}
 _RANK = re.compile(r"rank (\d+): (.*)", re.DOTALL)
 _NUMBER = re.compile(r"(?<!\w:)(?<!\d)\d+(\.\d+)?")
-"""But that of a line in a file: what is at different places is not the same."""
+"""A number in a line. The line number of a file does not count: things at different places are different."""
 
 
 @dataclass(frozen=True)
 class AlikeRanks:
-    """Groups with the columns that they were found by."""
+    """Groups of ranks that behave alike, with the measures by which they were grouped."""
 
     columns: Sequence[RankMeasure]
     found: RankClusters
 
     def table(self) -> Table:
-        """Make a row for each group."""
+        """Make a table with a row for each group."""
         table = plain_table("ranks alike", "number", "typical", *self.found.columns)
         for group in self.found.groups:
             texts = (_text(column, mean) for column, mean in zip(self.columns, group.means, strict=True))
@@ -43,7 +43,7 @@ class AlikeRanks:
         return table
 
     def lines(self) -> list[str]:
-        """Return the ranks that are in no group, and how far they are off."""
+        """Describe the ranks that are in no group, and how far they differ from the nearest group."""
         outliers = self.found.outliers
         said = [self._outlier(one) for one in outliers[:MOST_OUTLIERS]]
         rest = sorted(one.rank for one in outliers[MOST_OUTLIERS:])
@@ -63,14 +63,14 @@ def _text(column: RankMeasure, value: float) -> str:
 
 
 def alike_ranks(ranks: np.ndarray, *columns: RankMeasure) -> AlikeRanks | None:
-    """Group these ranks, of whose values the columns hold one each; None if they are few enough to be shown singly."""
+    """Group ranks that behave alike by measures with one value per rank. None: at most FEW ranks."""
     if len(ranks) <= FEW:
         return None
     return AlikeRanks(columns, groups_of(np.asarray(ranks, np.int64), columns))
 
 
 def print_alike(found: AlikeRanks | None, console: Console, indent: int = 2) -> None:
-    """Print a section of its own; nothing if there are few ranks."""
+    """Print groups of ranks as a section. None prints nothing."""
     if found is None:
         return
     console.print()
@@ -81,9 +81,10 @@ def print_alike(found: AlikeRanks | None, console: Console, indent: int = 2) -> 
 
 
 def few_lines(lines: Sequence[str], most: int, rest: str = "") -> list[str]:
-    """Return the lines or, of more than `most`, lines that differ only in numbers as one with its count and ranks.
+    """Shorten a list of lines to at most `most` + 1 lines.
 
-    There are at most `most` lines and one more. rest: where all lines are.
+    If there are more, lines that differ only in numbers become one line with their number and their ranks. `rest` is
+    appended to the last line; it says where all lines are.
     """
     if len(lines) <= most:
         return list(lines)

@@ -1,4 +1,4 @@
-"""Parts of a run that a replay leaves out, in words."""
+"""Parts of a run that a replay or an export leaves out, in words."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ IDEAL = Machine.ideal()
 
 
 class ReplayedRun(Protocol):
-    """A run as it is replayed."""
+    """Interface of a run that is replayed."""
 
     @property
     def ranks(self) -> int:
-        """How many it has."""
+        """Number of ranks."""
 
     @property
     def left_out(self) -> Sequence[LeftOut]:
-        """The calls whose data no network moves."""
+        """Calls that move data which the replay does not send through the network."""
 
 
 def arrows_left_out(trace: Trace) -> list[str]:
-    """Say, in one line, that a command leaves out the arrows inside tasks; none where the trace has none."""
+    """Say in one line how many arrows inside tasks a command leaves out. Empty: the trace has none."""
     arrows = len(trace.extra(Arrows).read())
     inside = f"{units.plural(arrows, 'arrow')} inside a task {units.verb(arrows, 'is', 'are')} left out"
     return [f"{Path(trace.path).name}: {inside} (analyze prv keeps them)"] if arrows else []
 
 
 def tracer_left_out(trace: Trace) -> list[str]:
-    """Say, in one line, that what is written does not tell the tracer's time from computing; none where it took none
-    that it noted. The time is that of its buffers, clocks and callers, summed over the ranks."""
+    """Say in one line how much of the tracer's own time an output counts as computing. Empty: no such time is recorded.
+
+    It is the time for buffers, clocks and callers, summed over the ranks.
+    """
     tracer = trace.extra(TracerTime)
     spent = (rows["end"] - rows["begin"] for rows in map(tracer.flushes, range(trace.size)))
     time_ns = sum(int(of_rank.sum()) for of_rank in spent)
@@ -46,16 +48,17 @@ def tracer_left_out(trace: Trace) -> list[str]:
 
 
 def applications_joined(trace: Trace) -> list[str]:
-    """Say, in one line, that several applications are written as one; none where the trace has one."""
+    """Say in one line that several applications are written as one. Empty: the trace has one application."""
     count = len(trace.origin.applications)
     return [f"{Path(trace.path).name}: its {count} applications are written as one"] if count > 1 else []
 
 
 def left_out_text(replayed: ReplayedRun, machine: Machine = IDEAL) -> str:
-    """Say which calls of the traced run take no time in its replay though they move data, and which, on files of which
-    the machine says nothing, the time that they took; "": none.
+    """Say which calls a replay does not model; "": none.
 
-    Times are those in the calls in the traced run, the mean of all ranks.
+    Calls that move data but have no model take no time. If the machine has no model of files, calls on files take as
+    long
+    as in the traced run. Times are those in the traced run, as a mean over the ranks.
     """
     parts = [_without_time(replayed), "" if machine.files else _as_they_were(replayed)]
     return "; ".join(filter(None, parts))
@@ -72,7 +75,7 @@ def _as_they_were(replayed: ReplayedRun) -> str:
 
 
 def _calls_text(found: Sequence[LeftOut], ranks: int) -> tuple[str, str] | str:
-    """Say how many calls there are, and the time in them; "": none."""
+    """Return the number of calls, and the mean time of a rank in them, as texts. "": there are no calls."""
     if not found:
         return ""
     calls, time_ns = sum(row.calls for row in found), sum(row.time_ns for row in found) / ranks
@@ -84,29 +87,34 @@ def _calls_text(found: Sequence[LeftOut], ranks: int) -> tuple[str, str] | str:
 
 
 def left_out_lines(programs: Sequence[Program], machine: Machine) -> list[str]:
-    """Return a line for each program of which the machine does not cover all, with its name."""
+    """Return a line with its name for each program that has calls which the machine does not model."""
     return [f"{program.name}: {text}" for program in programs if (text := left_out_text(program, machine))]
 
 
 def not_replayed(lacking: str, replays: Sequence[ReplayedRun], machine: Machine) -> str:
-    """Say in one line all reasons why replays are not of the whole run.
+    """Say in one line all reasons why replays do not cover the whole run; "": none is known.
 
-    They are data that the traces lack, and parameters that the machine lacks; "": none is known.
+    Args:
+        lacking: Data that the traces lack; "": none.
+        replays: The replayed runs.
+        machine: The machine, which may lack models.
     """
     texts = (left_out_text(replayed, machine) for replayed in replays)
     return "; ".join(dict.fromkeys(filter(None, (lacking, *texts))))
 
 
 def ideal_note(replayed: ReplayedRun, factor: str, rest: str = "Serialization") -> str:
-    """Return the sentences on the calls whose data the ideal network does not move; "": there are none.
+    """Say which calls the ideal network does not model, and in which factor their time counts; "": there are none.
 
-    factor: which one is the ideal time over the time that the run took; rest: which one is the longest computation over
-    the ideal time.
+    Args:
+        replayed: The replayed run.
+        factor: Name of the factor "ideal time / measured time".
+        rest: Name of the factor "longest computation / ideal time".
     """
     parts = ((_without_time(replayed), factor), (_as_they_were(replayed), rest))
     return " ".join(f"On the ideal network {text}. {counts} counts this time." for text, counts in parts if text)
 
 
 def incomplete_line(why: str, what: str = "replay") -> str:
-    """Return the sentence for `not_replayed`."""
+    """Return the sentence that a replay is incomplete, with the reasons from `not_replayed`."""
     return f"This is not a {what} of the whole run: {why}."

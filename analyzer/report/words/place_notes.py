@@ -1,7 +1,4 @@
-"""Notes on programs and libraries whose places have no good names: no -g, another file, no file.
-
-Also places at which time is lost, in words and as plain data.
-"""
+"""Notes on modules whose places lack good names (no -g, another file, no file), and places at which time is lost."""
 
 from __future__ import annotations
 
@@ -17,17 +14,17 @@ from analyzer.metrics.lost_at import LostAt
 from analyzer.report.words import units
 
 MOST = 3
-"""Sentences, one for each program or library."""
+"""Largest number of notes that are printed, one for each program or library."""
 
 
 def print_place_notes(notes: Sequence[str], console: Console, indent: int = 2) -> None:
-    """Print the notes of `Places.notes` for the paths that are shown."""
+    """Print the first MOST notes of `Places.notes`."""
     for note in notes[:MOST]:
         console.print(Padding(Text(note), (0, 0, 0, indent)))
 
 
 def uneven_text(most: UnevenComputing) -> str:
-    """Say where, and how much longer than others the longest rank computes there."""
+    """Say where computing is most uneven, and how long the longest rank and the mean rank compute there."""
     return (
         f"{most.text}; rank {most.rank} computes {units.time(most.most_ns)} there, a rank on average "
         f"{units.time(most.mean_ns)}"
@@ -35,7 +32,7 @@ def uneven_text(most: UnevenComputing) -> str:
 
 
 def lost_at_json(found: LostAt) -> dict[str, Any]:
-    """Return seconds under stable names; the largest loss comes first."""
+    """Return the places at which time is lost for JSON, in s, the largest loss first."""
     return {
         "uneven": [
             {"name": u.text, "rank": u.rank, "most_s": u.most_ns / 1e9, "mean_s": u.mean_ns / 1e9} for u in found.uneven

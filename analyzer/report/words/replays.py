@@ -1,9 +1,4 @@
-"""The lengths that computation can have in a replay, named alike by all reports.
-
-What the replay on an ideal network says of a run, in one sentence each.
-
-Values of a machine's parameters as people read them, and what several reports of replays say.
-"""
+"""Words that all reports of replays share: lengths of bursts, the ideal network, and parameters of machines."""
 
 from __future__ import annotations
 
@@ -18,12 +13,14 @@ from analyzer.report.words.units import percent, size, time
 
 
 def basis_text(*, cpu_time: bool | None) -> str:
-    """Say how bursts are measured: in CPU time, or in wall-clock time; None: as a Dimemas trace has them."""
+    """Return how bursts were measured, as a word for JSON. True: CPU time. False: wall-clock time. None: a Dimemas
+    trace."""
     return {True: "CPU time", False: "clock", None: "trace"}[cpu_time]
 
 
 def basis_phrase(*, cpu_time: bool | None) -> str:
-    """Say the same as part of a sentence."""
+    """Say how bursts were measured, as part of a sentence. True: CPU time. False: wall-clock time. None: a Dimemas
+    trace."""
     ways = {
         True: "with bursts in CPU time",
         False: "with bursts in wall-clock time",
@@ -33,7 +30,7 @@ def basis_phrase(*, cpu_time: bool | None) -> str:
 
 
 def serialization_text(efficiency: Efficiency) -> str:
-    """Say how much the ranks wait for each other, and for files, even if messages take no time."""
+    """Say how long the rank that computes longest still waits if messages take no time. "": there is no replay."""
     runtime, useful = efficiency.ideal.runtime_ns, efficiency.ideal.useful_ns
     if not runtime or useful is None:
         return ""
@@ -42,9 +39,9 @@ def serialization_text(efficiency: Efficiency) -> str:
 
 
 def transfer_text(efficiency: Efficiency, waits_ns: int | None = None) -> str:
-    """Say what would be gained if messages and calls took no time.
+    """Say how much shorter the run would be if messages and calls took no time. "": there is no replay.
 
-    waits_ns: upper bound of the part of the gain that is waiting for a CPU, ns.
+    waits_ns: upper bound in ns of the waiting for a CPU within this gain. None or 0: not mentioned.
     """
     runtime = efficiency.ideal.runtime_ns
     if not runtime:
@@ -82,7 +79,10 @@ _BYTES = {"bytes/s": 1.0, "MB/s": float(1 << 20)}
 
 
 def value_text(of: Variable, value: float) -> str:
-    """Return "5.00 us", "100 MiB/s", "4", "infinite"."""
+    """Format a value of a machine's parameter with its unit, such as "5.00 us", "100 MiB/s", "4" or "infinite".
+
+    NaN is "as traced".
+    """
     if math.isnan(value):
         return "as traced"
     if math.isinf(value):

@@ -1,4 +1,4 @@
-"""The table that reports consist of."""
+"""The plain table in which reports print their numbers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 _MOST_OF_A_NUMBER = 24
-"""A cell that is wider holds words."""
+"""Number of characters from which on a cell is taken for words, which may be wrapped."""
 
 
 class _PlainTable(Table):
-    """A table whose columns of words share the width that numbers leave: any of them may go on in another line."""
+    """A table whose columns of words are wrapped into the width that columns of numbers leave."""
 
     def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
         super().add_row(*cells, **options)
@@ -24,9 +24,9 @@ class _PlainTable(Table):
 
 
 def plain_table(*columns: str) -> Table:
-    """Make a table with a left-aligned first column, numbers to the right, no lines.
+    """Make a table without lines. The first column is left-aligned, the others right-aligned.
 
-    If it is too wide, words go on in another line: a number is never cut.
+    If the table is too wide, words are wrapped. Numbers are never cut.
     """
     table = _PlainTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for number, column in enumerate(columns):
@@ -35,20 +35,19 @@ def plain_table(*columns: str) -> Table:
 
 
 Column = tuple[str, Sequence[str]]
-"""The head of a column of numbers, and its cells."""
+"""A column of `print_beside`: its head, and one cell per row."""
 
 
 def print_beside(head: str, rows: Sequence[str], columns: Sequence[Column], console: Console) -> None:
-    """Print a table whose rows have names.
+    """Print a table whose rows have names. Columns that do not fit go to further tables with the same names.
 
-    Columns that do not fit beside each other follow in a further table with the same names: no name and no number is
-    cut. Names of more than half the width go on in another line.
+    No name and no number is cut. Names are wrapped at half the width of the console.
 
     Args:
-        head: Above the names.
-        rows: Their names.
-        columns: In this order.
-        console: Where to.
+        head: Head of the column of names.
+        rows: Name of each row.
+        columns: The other columns, in order.
+        console: The console to print on.
     """
     most = console.width // 2
     names = min(max(map(len, (head, *rows))), most)
@@ -64,7 +63,7 @@ def print_beside(head: str, rows: Sequence[str], columns: Sequence[Column], cons
 
 
 def _that_fit(columns: Sequence[Column], width: int) -> Iterator[list[Column]]:
-    """Yield the columns in order, as many at once as fit into the width; at least one."""
+    """Yield the columns in order, in groups that fit into the width. A group has at least one column."""
     some: list[Column] = []
     left = width
     for column in columns:

@@ -1,6 +1,6 @@
-"""Numbers as people read them: three digits and a unit.
+"""Numbers for people: three digits and a unit. Also short names of files.
 
-What files are called in reports: by default all runs are run.h5, each in its own folder.
+By default all runs are called run.h5, each in its own folder, so a file name alone is often not unique.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _three_digits(value: float) -> str:
 
 
 def time(ns: float, space: str = " ") -> str:
-    """Write nanoseconds: "1.23 s", "45.6 us", "0 s", "inf"; seconds up to ten minutes."""
+    """Format a time given in ns with a unit, such as "1.23 s", "45.6 us", "0 s" or "inf". Up to 10 min it is in s."""
     if isinf(ns):
         return str(ns)
     if abs(ns) < 0.5:
@@ -36,7 +36,7 @@ def time(ns: float, space: str = " ") -> str:
 
 
 def size(size_bytes: float, space: str = " ") -> str:
-    """Write bytes: "12 B", "1.50 KiB", "3.00 GiB"; without a space the short form "12", "1.50K", "3.00G"."""
+    """Format a number of bytes, such as "12 B", "1.50 KiB". With space = "", short: "12", "1.50K"."""
     for power, unit in ((50, "P"), (40, "T"), (30, "G"), (20, "M"), (10, "K")):
         if size_bytes >= 2**power * 0.9995:
             return f"{_three_digits(size_bytes / 2**power)}{space}{unit}{'iB' if space else ''}"
@@ -44,7 +44,7 @@ def size(size_bytes: float, space: str = " ") -> str:
 
 
 def count(number: float) -> str:
-    """Write a whole number up to 99999 as it is, else "1.23M"."""
+    """Format a number: up to 99999 as a whole number, larger ones with a suffix, such as "1.23M"."""
     if number <= _LONGEST_PLAIN_COUNT:
         return f"{number:.0f}"
     for power, unit in _COUNTS:
@@ -54,7 +54,7 @@ def count(number: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """Write a fraction: "62.1 %", "<0.1 %"; never "100.0 %" for less than all of it."""
+    """Format a fraction in percent, such as "62.1 %", "<0.1 %". Less than all never becomes "100.0 %"."""
     if 0 < fraction < 0.0005:
         return "<0.1 %"
     text = f"{100 * fraction:.1f} %"
@@ -62,17 +62,21 @@ def percent(fraction: float) -> str:
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
-    """Write "1 rank", "3 ranks", "2 matrices"."""
+    """Return a number with its noun in singular or plural, such as "1 rank", "3 ranks", "2 matrices".
+
+    `many` is the plural; "": the noun with an s.
+    """
     return f"{count(number)} {noun if number == 1 else many or noun + 's'}"
 
 
 def verb(number: int, one: str, many: str) -> str:
-    """Choose the verb for a number of things: "is" or "are", "lacks" or "lack"."""
+    """Choose the form of a verb by a number: `one` for 1, else `many`."""
     return one if number == 1 else many
 
 
 def file_names(files: Iterable[str]) -> dict[str, str]:
-    """Return the name of each file, with as many of its folders as it takes to tell them all apart."""
+    """Return a unique short name for each file: its name, with as many folders as are needed to tell all files
+    apart."""
     parts = {file: Path(file).parts for file in files}
     names = {file: Path(file).name for file in parts}
     for depth in range(2, max(map(len, parts.values()), default=0) + 1):
