@@ -1,4 +1,4 @@
-"""A badge for a page or a merge request: a label and a message, as SVG or as what shields.io reads."""
+"""A badge for a page or a merge request: a label and a message, as SVG or as JSON for shields.io."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from xml.sax.saxutils import escape
 from analyzer.report.words import units
 
 GOOD, FAIR, MIDDLING, POOR, BAD, NEUTRAL = "#2e7d32", "#5f7a12", "#8a6500", "#b04a00", "#b3261e", "#555555"
-"""White text on each has a contrast of 4.5 and more."""
+"""Background colours of messages. White text on each has a contrast of at least 4.5."""
 _EFFICIENCIES = ((0.9, GOOD), (0.8, FAIR), (0.7, MIDDLING), (0.5, POOR))
 _MARGIN, _HEIGHT = 6, 20
-"""Pixels: beside a text; of the badge."""
+"""Margin beside a text and height of the badge, in pixels."""
 _WIDTHS = {**dict.fromkeys("ijl.,:;'| ", 3.4), **dict.fromkeys("frt-()", 4.4), **dict.fromkeys("%mwMW", 10.4)}
 _WIDTH = 6.8
-"""Pixels of characters at a size of 11, about, and of all others: fonts differ, and texts are made to fit."""
+"""Approximate width in pixels of a character in 11 px. Fonts differ, so texts are stretched to the computed width."""
 
 
 @dataclass(frozen=True)
 class Badge:
-    """Text and colour of a badge; colour as #rrggbb."""
+    """Texts and colour (#rrggbb) of a badge."""
 
     label: str
     message: str
@@ -35,7 +35,7 @@ class Badge:
 
 
 def of_efficiency(value: float | None) -> Badge:
-    """Make the badge of a run; None: its efficiency is not known."""
+    """Make the badge of a run's parallel efficiency (0 to 1). None: not known."""
     if value is None:
         return Badge("parallel efficiency", "not known", NEUTRAL)
     colour = next((colour for least, colour in _EFFICIENCIES if value >= least), BAD)
@@ -43,9 +43,12 @@ def of_efficiency(value: float | None) -> Badge:
 
 
 def of_change(relative: float | None, *, sure: bool, noise: bool) -> Badge:
-    """Make the badge of two runs.
+    """Make the badge of the change of the run time between two runs.
 
-    relative: of the run time, positive: slower; sure: more than noise; noise: within it.
+    Args:
+        relative: Relative change; positive: slower. None: not known.
+        sure: The change is more than noise.
+        noise: The change is within noise.
     """
     if relative is None:
         return Badge("run time", "not known", NEUTRAL)
@@ -58,12 +61,12 @@ def of_change(relative: float | None, *, sure: bool, noise: bool) -> Badge:
 
 
 def content(badge: Badge, path: Path) -> bytes:
-    """Return the file: JSON for shields.io if its name ends in .json, else SVG."""
+    """Return the contents of the badge file: JSON for shields.io if its name ends in .json, otherwise SVG."""
     return (_json(badge) if path.suffix.lower() == ".json" else _svg(badge)).encode()
 
 
 def _json(badge: Badge) -> str:
-    """Return the JSON of a badge. Source: shields.io, endpoint badge, schema version 1."""
+    """Return the badge as JSON. Source: shields.io, endpoint badge, schema version 1."""
     found: dict[str, Any] = {
         "schemaVersion": 1, "label": badge.label, "message": badge.message, "color": badge.colour.removeprefix("#"),
     }  # fmt: skip

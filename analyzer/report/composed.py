@@ -1,4 +1,4 @@
-"""Composed models as text and as JSON: what is expected, and the share of each modelled quantity.
+"""Composed models as text and for JSON: the expected value, and the share of each modelled quantity in it.
 
 Source: "TIA specification", sections 1.13 and 3.8 (section 5.3 of the thesis, figure 5.26).
 """
@@ -26,17 +26,22 @@ _MOST = 30
 
 @dataclass(frozen=True)
 class ComposedRow:
-    """One setting of the parameters."""
+    """Prediction of a composed model for one setting of the parameters.
+
+    at: value of each parameter. quantities: value of each inner model. shares: share of each quantity in the
+    observable.
+    measured: the same shares from measurements; without the quantities that were not measured.
+    """
 
     at: dict[str, float]
     expected: ModelPrediction
     quantities: dict[str, float]
-    shares: dict[str, ModelPrediction]  # by quantity, of the observable
-    measured: dict[str, float]  # the same shares, of the measured quantity and observable; empty: not measured
+    shares: dict[str, ModelPrediction]  # share of each quantity in the observable
+    measured: dict[str, float]  # shares from measurements, where known
 
 
 def rows_of_table(both: ComposedModel, frame: pandas.DataFrame) -> Iterator[ComposedRow]:
-    """Yield a row for each setting of a table, in its order, beside what was measured there (means)."""
+    """Yield a prediction for each setting in a table, beside the mean of what was measured there."""
     names = list(both.parameters)
     wanted = [name for name in (*names, *both.inner, both.observable) if name in frame.columns]
     usable = frame[wanted].dropna()
@@ -48,7 +53,7 @@ def rows_of_table(both: ComposedModel, frame: pandas.DataFrame) -> Iterator[Comp
 
 
 def _measured(both: ComposedModel, at: Mapping[str, float], rows: pandas.DataFrame, name: str, total: float) -> float:
-    """Return the outer model's part for the measured quantity, over the measured observable."""
+    """Return the outer model's part for the measured quantity, divided by the measured observable. NaN: not known."""
     own = {key: value for key, value in at.items() if key in both.outer.parameters}
     own |= {other: float(rows[other].mean()) for other in both.inner if other in rows}
     if set(own) != set(both.outer.parameters) or not total:
@@ -57,7 +62,7 @@ def _measured(both: ComposedModel, at: Mapping[str, float], rows: pandas.DataFra
 
 
 def row_at(both: ComposedModel, at: dict[str, float], measured: dict[str, float] | None = None) -> ComposedRow:
-    """Predict one setting."""
+    """Predict one setting of the parameters."""
     return ComposedRow(
         at,
         both.prediction(**at),
@@ -70,8 +75,7 @@ def row_at(both: ComposedModel, at: dict[str, float], measured: dict[str, float]
 def print_composed(
     both: ComposedModel, settings: list[ComposedRow], asked: list[ComposedRow], console: Console
 ) -> None:
-    """Print the models that are put together; then each quantity's share, at the settings of the table and of the
-    user."""
+    """Print the inner models, and the share of each quantity at the settings of the table and of the user."""
     for name, model in both.inner.items():
         console.print(Text(f"\nWith {name} = {model}" if isinstance(model, Model) else f"\nWith {name} of a function"))
         if not both.has_part(name):
@@ -124,7 +128,7 @@ def _ends(share: ModelPrediction) -> str:
 
 
 def composed_json(both: ComposedModel, settings: list[ComposedRow], asked: list[ComposedRow]) -> dict[str, Any]:
-    """Return the same as numbers."""
+    """Return the composed model with its predictions for JSON."""
     return {
         "composed": {
             "parameters": list(both.parameters),

@@ -1,4 +1,4 @@
-"""The critical path as text and as plain data."""
+"""The critical path of a run, as text and for JSON."""
 
 from __future__ import annotations
 
@@ -47,26 +47,30 @@ _OTHERS = {
 MOST_FUNCTIONS = 15
 MOST_PLACES = 10
 _OF_MANY = 8
-"""Ranks of a table where there are too many for all."""
+"""Number of ranks in a table if there are too many to list all."""
 
 
 @dataclass(frozen=True)
 class CriticalPathReport:
-    """All that is shown of a run's critical path."""
+    """Everything that is shown of a run's critical path.
+
+    lacking: parts of the run that the trace lacks, in one line. places: the path by place. place: pattern to which
+    `places` is restricted; "": all places.
+    """
 
     file: str
     trace: Trace
     path: CriticalPath
     shares: PathShares
     stays: list[Residence]
-    lacking: str = ""  # of the run, in one line
+    lacking: str = ""  # parts of the run that the trace lacks, in one line
     cpus: CpuSharing = NOT_KNOWN
     places: Sequence[PlaceShare] = ()
-    place: str = ""  # what these were chosen by; empty: they are all
+    place: str = ""  # pattern to which `places` is restricted; "": all
 
 
 def print_critical_path(found: CriticalPathReport, console: Console) -> None:
-    """Print what the path consists of, on which ranks it is, which ranks have slack, and the longest stays."""
+    """Print what the path consists of, its ranks, which ranks have slack, and the longest stays on one rank."""
     run, path = found.trace, found.path
     console.print(
         f"{Path(found.file).name}: {units.plural(run.size, 'rank')}, {units.time(path.length_ns)}; "
@@ -85,7 +89,7 @@ def print_critical_path(found: CriticalPathReport, console: Console) -> None:
 
 
 def _print_at(found: CriticalPathReport, console: Console) -> None:
-    """Print the part of the critical path at the places that were chosen."""
+    """Print the part of the critical path at the chosen places."""
     if (table := _places(found)) is None:
         console.print(f"\nNothing at {found.place} is on the critical path.", markup=False)
         return
@@ -111,7 +115,7 @@ def _print_tables(console: Console, *tables: Table | None) -> None:
 
 
 def label(function: ThreadActivity, regions: bool) -> str:
-    """Return "Computing in solve", "MPI_Waitall"."""
+    """Return the name of an activity in tables, such as "Computing in solve" or "MPI_Waitall"."""
     if function.kind == COMPUTATION:
         outside = "Computing outside regions" if regions else "Computing"
         return f"Computing in {function.name}" if function.name else outside
@@ -133,7 +137,7 @@ def _functions(found: CriticalPathReport) -> Table:
 
 
 def _places(found: CriticalPathReport) -> Table | None:
-    """Make a table of the calls, and the computing between calls, on which the path is longest."""
+    """Make a table of the calls, and the computing between calls, with the longest times on the path. None: unknown."""
     if not found.places:
         return None
     table = plain_table("On the path, by place", "share", "time")
@@ -150,7 +154,7 @@ def _share(ns: int, found: CriticalPathReport) -> str:
 
 
 def _ranks(found: CriticalPathReport) -> Table:
-    """Make a table of all ranks; of many ranks those on which the path is longest."""
+    """Make a table of all ranks. Of many ranks, it has those with the longest times on the path."""
     times = found.shares.rank_path_ns
     order = np.argsort(-times, kind="stable")[:_OF_MANY]
     ranks = _ranks_shown(found)
@@ -164,7 +168,7 @@ def _ranks(found: CriticalPathReport) -> Table:
 
 
 def ranks_alike(found: CriticalPathReport) -> AlikeRanks | None:
-    """Group the ranks that could be read by their part of the path and by slack; None if they are few."""
+    """Group the ranks by their time on the path and by slack. None: there are few ranks."""
     missing = set(found.trace.extra(Losses).missing)
     present = [rank for rank in range(found.trace.size) if rank not in missing]
     slack = [found.shares.rank_slack[rank] for rank in present]
@@ -189,7 +193,7 @@ def _slack_cells(slack: Slack | None) -> Iterator[str]:
 
 
 def _regions(found: CriticalPathReport) -> Table | None:
-    """Make a table of the slack by region; None if the program has no regions."""
+    """Make a table of slack by region. None: the program has no regions."""
     if not found.trace.extra(Regions).names:
         return None
     table = plain_table("Region", "computing", "no slack", "least slack", "mean slack")
@@ -204,7 +208,7 @@ def _stays(found: CriticalPathReport) -> Table | None:
         return None
     threaded = any(stay.thread for stay in found.stays)
     table = plain_table("Longest stays: from", "to", "time", "rank", *(("thread",) if threaded else ()), "mostly")
-    if any(stay.place for stay in found.stays):  # that is longer than the rest: it goes on in another line
+    if any(stay.place for stay in found.stays):  # places are long, so they are wrapped
         table.columns[0].no_wrap, table.columns[-1].no_wrap, table.columns[-1].justify = True, False, "left"
     for stay in found.stays:
         share = units.percent(stay.mostly_ns / (stay.end_ns - stay.begin_ns))
@@ -216,7 +220,7 @@ def _stays(found: CriticalPathReport) -> Table | None:
 
 
 def _words(found: CriticalPathReport) -> Iterator[str]:
-    """Yield the same in sentences."""
+    """Yield sentences on what the path consists of, and what follows from it."""
     path, shares, length = found.path, found.shares, max(found.path.length_ns, 1)
     computing = sum(s.path_ns for s in shares.functions if s.function.kind == COMPUTATION)
     yield f"{units.percent(computing / length)} of the path is computation,"
@@ -258,7 +262,7 @@ def _who_has_slack(found: CriticalPathReport) -> Iterator[str]:
 
 
 def critical_path_json(found: CriticalPathReport) -> dict[str, Any]:
-    """Return seconds under stable names."""
+    """Return the critical path for JSON. Times are in s."""
     path, shares = found.path, found.shares
     return cpus_json(found.cpus) | {
         "file": found.file,

@@ -1,4 +1,4 @@
-"""A fitted model as text and as JSON."""
+"""A fitted model as text and for JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TERMS = 30
 
 
 def print_fit(file: str, found: ModelStudy, predictions: Predicted, console: Console) -> None:
-    """Print the model, how good it is, other likely ones, predictions, and advice."""
+    """Print a model, its quality, other likely models, predictions, and advice."""
     model, data = found.model, found.measurements
     console.print(Text(f"{Path(file).name}: {data.observable}, {len(data.observed)} rows"))
     console.print(Text(f"\n{model.observable} = {model}\n"))
@@ -50,7 +50,7 @@ def print_fit(file: str, found: ModelStudy, predictions: Predicted, console: Con
 
 
 def print_compared(found: ModelStudy, models: Mapping[str, Model], console: Console) -> None:
-    """Print how far measurements are from the model, and from stored ones."""
+    """Print how far measurements are from the fitted model, and from stored models."""
     table = plain_table("Model", "formula", "measured / expected", "root mean square")
     for name, away, model in _compared(found, models):
         mean, rms = (f"{100 * away.mean():+.1f} %", _percent(_rms(away))) if len(away) else ("-", "-")
@@ -60,7 +60,7 @@ def print_compared(found: ModelStudy, models: Mapping[str, Model], console: Cons
 
 
 def _compared(found: ModelStudy, models: Mapping[str, Model]) -> list[tuple[str, np.ndarray, Model]]:
-    """List name and model, with the relative differences of the measurements from it where they are known."""
+    """List each model by name with the relative differences of the measurements from it, where they are known."""
     every = []
     for name, model in {"this one": found.model, **models}.items():
         away = apply_to(model, found.measurements.values, found.measurements.observed).differences
@@ -73,7 +73,7 @@ def _rms(away: np.ndarray) -> float:
 
 
 def compared_json(found: ModelStudy, models: Mapping[str, Model]) -> dict[str, Any]:
-    """Return the same numbers."""
+    """Return the mean and the root mean square of these differences for JSON. Empty: no stored models."""
     if not models:
         return {}
     rows = [
@@ -100,7 +100,7 @@ def _quality(found: ModelStudy) -> list[str]:
 
 
 def _among(found: ModelStudy) -> str:
-    """Say how the model was selected."""
+    """Say among how many models the model was selected."""
     selection = found.selection
     if selection is None or selection.is_of_several:
         return f"weight {found.weights[0]:.3g} among all models"
@@ -187,7 +187,7 @@ def _print_predictions(model: Model, predictions: Predicted, console: Console) -
 
 
 def print_model(file: str, model: Model, predictions: Predicted, console: Console) -> None:
-    """Print a stored model: its formula, where it was measured, and predictions."""
+    """Print a stored model: its formula, the ranges of its measurements, and predictions."""
     console.print(Text(f"{Path(file).name}: {model.observable} = {model}"))
     measured = "; ".join(f"{name} from {low:g} to {high:g}" for name, (low, high) in model.ranges.items())
     console.print(Text(f"\nMeasured: {measured}"))
@@ -196,7 +196,7 @@ def print_model(file: str, model: Model, predictions: Predicted, console: Consol
 
 
 def model_json(file: str, model: Model, predictions: Predicted) -> dict[str, Any]:
-    """Return the same numbers."""
+    """Return a stored model with predictions for JSON."""
     return {
         "file": file,
         "observable": model.observable,
@@ -220,7 +220,7 @@ def _predictions_json(model: Model, predictions: Predicted) -> list[dict[str, An
 
 
 def fit_json(file: str, found: ModelStudy, predictions: Predicted, written: Sequence[Path]) -> dict[str, Any]:
-    """Return all numbers."""
+    """Return a fitted model with its selection, errors and predictions for JSON."""
     model = found.model
     selected = model.selected
     return {

@@ -1,4 +1,4 @@
-"""Imbalance of a run's iterations: in words, as a map of ranks over iterations, and as plain data."""
+"""Imbalance of a run's iterations: in sentences, as a map of ranks over iterations, and for JSON."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ from analyzer.report.words import units
 from analyzer.trace.description import ranks_named, ranks_text
 
 WIDEST, HIGHEST = 64, 16
-"""Columns and lines of a map."""
+"""Largest number of columns and lines of a map."""
 _SHADES, _DIGITS = " ░▒▓█", "0123456789"
 _FEW = 6
 
 
 @dataclass(frozen=True)
 class UnevennessSentence:
-    """An unevenness in one sentence, with its cost: what the run would be shorter without it, at most."""
+    """A sentence on one kind of imbalance. cost_ns: time by which the run would be shorter without it, at most."""
 
     text: str
     cost_ns: int
 
 
 def unevenness_sentences(evenness: Imbalance, runtime_ns: int) -> list[UnevennessSentence]:
-    """Return a sentence for each finding, the most expensive first; cheap ones are left out."""
+    """Return a sentence for each finding on imbalance, the most expensive first.
+
+    Findings that cost less than LEAST_COST of the run time are left out.
+    """
     found = evenness.uneven
     every = [*_all_of(found), *map(_pipeline, evenness.pipelines, evenness.place)]
     every = [one for one in every if one.cost_ns >= LEAST_COST * runtime_ns]
@@ -97,7 +100,7 @@ def _pipeline(one: Pipeline, place: str) -> UnevennessSentence:
 
 
 def evenness_json(evenness: Imbalance) -> dict[str, Any]:
-    """Return times in s; numbers of iterations from 1."""
+    """Return the imbalance for JSON. Times are in s, iterations are numbered from 1."""
     found = evenness.uneven
     return {
         "moving_imbalance": _plain(found.moving),
@@ -111,7 +114,7 @@ def evenness_json(evenness: Imbalance) -> dict[str, Any]:
 
 
 def print_evenness(evenness: Imbalance, runtime_ns: int, next_command: str, console: Console) -> None:
-    """Print what is uneven, the command to type next, and a map of ranks over iterations."""
+    """Print the findings, the command to type next, and a map of ranks over iterations."""
     sentences = unevenness_sentences(evenness, runtime_ns)
     for one in sentences:
         console.print()
@@ -136,8 +139,10 @@ def _plain(found: MovingImbalance | SlowIterations | Drift | Pipeline | None) ->
 
 
 def print_map(computing: np.ndarray, console: Console) -> None:
-    """Print ranks over iterations, int64 (ranks, iterations): the darker, the longer a rank computes in an
-    iteration."""
+    """Print a map of ranks over iterations. The darker a cell, the longer the rank computes in the iteration.
+
+    `computing` is the computing time in ns, int64 of shape (ranks, iterations).
+    """
     ranks, count = computing.shape
     longest = float(np.percentile(computing, 99.9)) if computing.size else 0.0
     if not longest:
@@ -172,7 +177,7 @@ def _print_rows(values: np.ndarray, several: int, longest: float, shades: str, t
 
 
 def in_words(found: MovingImbalance | SlowIterations | Drift | Pipeline, place: str = "") -> str:
-    """Describe one unevenness as in `unevenness_sentences`, without its cost. `place`: of a pipeline."""
+    """Describe one imbalance as `unevenness_sentences` does, without its cost. `place`: place of a pipeline."""
     if isinstance(found, MovingImbalance):
         return _moving(found)
     if isinstance(found, SlowIterations):

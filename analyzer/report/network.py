@@ -1,4 +1,4 @@
-"""A network's model as tables, in words, and as plain data."""
+"""The model of a network as tables, in words, and for JSON."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from tracelib.schema.levels import PairLevels
 
 PLACES = {"intra": "Within nodes", "inter": "Between nodes"}
 US, KB = 1e6, 1024
-"""Times in microseconds, those per byte in microseconds per KB, as in the thesis's tables."""
+"""Microseconds per second, and bytes per KB: the units of the thesis's tables (us and us/KB)."""
 _MOST_PAIRS = 12
 _DIGITS, _MANY_DECIMALS = 5, 4
 
 
 def print_head(measurement: NetworkMeasurement, console: Console) -> None:
-    """Print what was measured, with which MPI and when."""
+    """Print what was measured, with which MPI, and when."""
     about = measurement.attributes
     mpi = (str(about.get("mpi", "")).splitlines() or ["MPI"])[0].split(",")[0]
     console.print(f"{measurement.path}: {mpi}, {about.get('date', '')}", markup=False, soft_wrap=True)
 
 
 def print_estimate(of: LinkEstimate, console: Console) -> None:
-    """Print the thesis's table, the changes and how sure they are, the errors of the lines, and the simpler models."""
+    """Print the model of a link: the thesis's table, the changes between sizes, the errors, and simpler models."""
     model = of.model
     pairs = units.plural(len(model.about.get("pairs", [0])), "pair")
     sizes = f"{units.plural(len(of.curves.size), 'size')} up to {units.size(int(of.curves.size[-1]))}"
@@ -64,11 +64,10 @@ def _line(line: CostLine, of: SizeInterval) -> tuple[str, str]:
 
 
 def _value(value: float, ci: tuple[float, float], scale: float) -> str:
-    """Return a number and half the width of its confidence interval, with two digits of that; one if these are many.
+    """Format a value with half the width of its confidence interval, such as "1.23 ±0.04".
 
-    A number that may not be below 0, and would be, is known by its upper end.
-
-    A number that may not be below 0, and would be, is known by its upper end.
+    The half width has two digits, or one if these are many. A value at its lower limit 0 is given by its upper end, as
+    "<0.05".
     """
     half = (ci[1] - ci[0]) / 2 * scale
     if not math.isfinite(half):
@@ -111,7 +110,7 @@ def _words(of: LinkEstimate) -> list[str]:
 
 
 def _levels(levels: PairLevels) -> str:
-    """Name the speeds at which the network was found, and the one whose rows count."""
+    """Name the levels of speed that the network showed, and the level whose rows are used."""
     each = zip(levels.latency_s, levels.share, strict=True)
     shown = ", ".join(f"{_us(latency_s)} ({units.percent(share)} of the rows)" for latency_s, share in each)
     return f"Levels of speed: L {shown}; only the level with {_us(levels.latency_s[levels.reported])} is used here"
@@ -133,7 +132,7 @@ def _errors(errors: LineErrors) -> str:
 
 
 def print_comparison(found: list[LinkEstimate], console: Console) -> None:
-    """Print the detectors side by side."""
+    """Print the results of several detectors of changes side by side."""
     console.print("Detectors: changes after these sizes, and errors of overhead and gap", style="bold")
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("  ", no_wrap=True)
@@ -149,7 +148,7 @@ def print_comparison(found: list[LinkEstimate], console: Console) -> None:
 
 
 def print_pairs(pairs: list[PairModel], console: Console) -> None:
-    """Print the pairs compared with the model they share; of many the ones that differ most."""
+    """Print how pairs of ranks differ from their common model. Of many pairs, the most different ones are printed."""
     if not pairs:
         return
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
@@ -166,7 +165,7 @@ def print_pairs(pairs: list[PairModel], console: Console) -> None:
 
 
 def estimate_json(of: LinkEstimate) -> dict[str, Any]:
-    """Return the model as in its file, and the data behind it. Seconds, bytes, fractions; None for unknown values."""
+    """Return the model as in its file, with the data behind it. Units are s and bytes; None: unknown."""
     size = of.curves.size
     simple, line = loggp(of.model, of.curves), hockney(of.curves)
     errors = {"overhead": of.overhead_errors, "gap": of.gap_errors, "way": of.way_errors}

@@ -1,4 +1,4 @@
-"""A prediction as text and as plain data."""
+"""The prediction of a replay, as text and for JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PARTS = {
     "context_switch": "Switching between threads",
     "busy_wait": "Busy waiting",
 }
-"""Columns of USAGE and their names in reports."""
+"""Names in reports of the columns of USAGE."""
 
 MOST_CHANGES = 10
 _TIMES = ("measured_ns", "predicted_ns")
@@ -49,7 +49,14 @@ CPU_TIME = "Computing is the CPU time that the ranks used, not the time that pas
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """One replay of one or more runs."""
+    """One replay of one or several runs.
+
+    measured_ns: measured time of each run; 0: a Dimemas trace. closed: times if several runs share the machine and
+    begin
+    again and again. lacking: parts of the runs that are missing, in one line. changes: predicted time of calls by
+    place;
+    empty: not asked for. places: names for `changes`.
+    """
 
     files: tuple[str, ...]
     measured_ns: tuple[int, ...]
@@ -57,14 +64,14 @@ class ReplayReport:
     prediction: ReplayPrediction
     machine: Machine
     written: Path | None = None
-    closed: SharingTimes | None = None  # where several run again and again
-    lacking: str = ""  # of the runs, in one line
-    changes: Sequence[PlaceComparison] = ()  # by place; empty: nobody asked
-    places: Places | None = None  # that `changes` are at
+    closed: SharingTimes | None = None  # if several runs begin again and again
+    lacking: str = ""  # parts of the runs that are missing, in one line
+    changes: Sequence[PlaceComparison] = ()  # by place; empty: not asked for
+    places: Places | None = None  # names of the places of `changes`
 
     @property
     def begin_again(self) -> bool:
-        """Whether there are more runs than applications."""
+        """Whether applications begin again, so that there are more runs than applications."""
         return len(self.prediction.runs) > len(self.files)
 
 
@@ -103,7 +110,7 @@ def print_replay(replayed: ReplayReport, console: Console) -> None:
 
 
 def _changes_table(changes: Sequence[PlaceComparison], places: Places) -> Table:
-    """Make a table of the calls whose time changes most, of all ranks together."""
+    """Make a table of the calls whose time changes most, summed over all ranks."""
     table = plain_table("Time in calls, by place", "MPI_", "calls", "measured", "predicted", "change")
     for c in changes[:MOST_CHANGES]:
         sign = "-" if c.more_ns < 0 else "+" if c.more_ns else ""
@@ -116,18 +123,18 @@ def _changes_table(changes: Sequence[PlaceComparison], places: Places) -> Table:
 
 
 def _by(replayed: ReplayReport) -> str:
-    """Say how bursts are measured; for several runs of each, if that differs."""
+    """Say how bursts are measured, with each way if the runs differ."""
     return " and ".join(dict.fromkeys(basis_phrase(cpu_time=way) for way in _ways(replayed)))
 
 
 def _ways(replayed: ReplayReport) -> list[bool | None]:
-    """Return True for each run whose bursts are CPU time; None: as a Dimemas trace has them."""
+    """Return for each run: True, bursts are CPU time; False, wall-clock time; None, as a Dimemas trace has them."""
     pairs = zip(replayed.programs, replayed.measured_ns, strict=True)
     return [program.cpu_time if measured else None for program, measured in pairs]
 
 
 def utilisation(usage: np.ndarray, end_ns: int, *columns: str) -> float:
-    """Return the share of the time of all threads, from 0 to the end of the last, that they spend on something."""
+    """Return the share of the time of all threads, from 0 to the end of the last one, in these columns of USAGE."""
     return float(sum(usage[column].sum() for column in columns)) / (len(usage) * end_ns) if end_ns else 0.0
 
 
@@ -163,7 +170,7 @@ def _table(prediction: ReplayPrediction) -> Table:
 
 
 def _print_closed(files: Sequence[str], closed: SharingTimes, console: Console) -> None:
-    """Print what sharing costs each application, and whether it pays."""
+    """Print what sharing a machine costs each application, and whether it pays."""
     names = file_names(files)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for name in ("", "alone", "together", "runs", "speed kept"):
@@ -187,9 +194,9 @@ def _print_closed(files: Sequence[str], closed: SharingTimes, console: Console) 
 
 
 def _print_runs(files: Sequence[str], runs: np.ndarray, console: Console) -> None:
-    """Print how long runs take that are not compared with a run alone.
+    """Print the times of runs that are not compared with a run alone.
 
-    They are of one application, or of several that communicate.
+    They belong to one application, or to several that communicate.
     """
     console.print()
     names = file_names(files)
@@ -202,7 +209,7 @@ def _print_runs(files: Sequence[str], runs: np.ndarray, console: Console) -> Non
 
 
 def replay_json(replayed: ReplayReport) -> dict[str, Any]:
-    """Return seconds under stable names; the parts as sums over all ranks and by rank."""
+    """Return the prediction for JSON. Times are in s; parts are sums over all ranks, and by rank."""
     prediction = replayed.prediction
     usage = prediction.usage
     data: dict[str, Any] = {

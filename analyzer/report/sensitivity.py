@@ -1,4 +1,4 @@
-"""Effects of the machine's parameters on a run, as text and as plain data."""
+"""Effects of a machine's parameters on the time of a run, as text and for JSON."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ from analyzer.sensitivity.knees import THRESHOLD, best_is_low
 from analyzer.sensitivity.study import FactorialDesign, FactorialTerm, Sensitivity, SweepEnds
 
 _LEAST_INFLUENCE = 0.001
-"""Interactions with less influence are left out of the table."""
+"""Influence (share of the variation) below which an interaction is not in the table."""
 _MOST_INTERACTIONS = 8
 _MATTERS = 0.01
-"""Factors that change the time by less do not matter."""
+"""Relative change of the time below which factors do not matter."""
 _MATTERS_ALONE = 0.9
 
 
 @dataclass(frozen=True)
 class SensitivityReport:
-    """A run, what was found, and why default factors were left out."""
+    """Sensitivity of one run, with the conditions of its replays.
+
+    measured_ns: 0 for a Dimemas trace. left_out: reasons why default factors were left out. incomplete: why the replays
+    are
+    not of the whole run. cpu_time: bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace
+    (None).
+    """
 
     file: str
     measured_ns: int  # 0: a Dimemas trace, which has no times
@@ -35,11 +41,11 @@ class SensitivityReport:
     left_out: tuple[str, ...] = ()
     incomplete: str = ""  # why the replays are not of the whole run
     picture: Path | None = None
-    cpu_time: bool | None = False  # bursts are CPU time, not the time that passed; None: as a Dimemas trace has them
+    cpu_time: bool | None = False  # see above
 
 
 def print_sensitivity(studied: SensitivityReport, console: Console) -> None:
-    """Print the factors by influence, their meaning, and the sweeps."""
+    """Print the factors by influence, what they mean, and the sweeps."""
     found = studied.found
     if studied.measured_ns:
         console.print(f"{Path(studied.file).name} took {units.time(studied.measured_ns)}", markup=False)
@@ -104,12 +110,12 @@ def _influence(share: float | None) -> str:
 
 
 def term_name(term: FactorialTerm, design: FactorialDesign) -> str:
-    """Return "latency x buses"."""
+    """Return the name of a term by its factors, such as "latency x buses"."""
     return " x ".join(design.factors[j].parameter.name for j in term.factors)
 
 
 def verdict(design: FactorialDesign) -> str:
-    """Write one paragraph: what matters between these levels, how much, and whether factors act together."""
+    """Say in one paragraph which factor matters most, how much, and whether factors interact."""
     fastest, slowest = min(design.ends_ns), max(design.ends_ns)
     if slowest == fastest:
         return "None of this matters: the run takes the same time in all combinations."
@@ -143,7 +149,7 @@ def _sweep_table(swept: SweepEnds) -> Table:
 
 
 def sweep_verdict(swept: SweepEnds) -> str:
-    """Write one line: from which value on the parameter matters."""
+    """Say in one line from which value on a swept parameter makes the run more than THRESHOLD longer."""
     of, values, ends = swept.sweep.parameter, swept.sweep.values, swept.ends_ns
     first, last = (value_text(of, value) for value in (values[0], values[-1]))
     if swept.knee is None:
@@ -158,13 +164,13 @@ def sweep_verdict(swept: SweepEnds) -> str:
 
 
 def beyond_knee(swept: SweepEnds) -> str:
-    """Return "above 5.00 us"."""
+    """Return the range beyond the knee of a sweep, such as "above 5.00 us"."""
     side = "above" if best_is_low(swept.ends_ns) else "below"
     return f"{side} {value_text(swept.sweep.parameter, swept.knee or 0.0)}"
 
 
 def sensitivity_json(studied: SensitivityReport) -> dict[str, Any]:
-    """Return seconds, fractions and values in the parameters' own units under stable names."""
+    """Return the sensitivity for JSON. Times are in s, values of parameters in their own units."""
     found = studied.found
     data: dict[str, Any] = {
         "file": studied.file,

@@ -1,6 +1,6 @@
-"""A rank at a moment in words, and as plain data.
+"""The activity of ranks at one moment, in words and for JSON.
 
-What a rank does at a moment, as `analyze what` says it, and what it waits for.
+Also the same for the live view, with the wait state of each thread.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _PEERS = {Peer.ANY_SOURCE: "any", Peer.PROC_NULL: "nobody", Peer.ROOT: "here"}
 
 
 def print_moment(trace: Trace, found: Snapshot, console: Console) -> None:
-    """Print one rank: each thread's activity, the calls around, and messages on their way."""
+    """Print the state of one rank: the activity of each thread, the calls before and after, and messages in flight."""
     places = trace.extra(CallPaths).named()
     console.print(Text(f"rank {found.rank} at {seconds(found.time_ns)}{_outside(found)}", style="bold"))
     for one in found.threads:
@@ -65,7 +65,7 @@ def print_moment(trace: Trace, found: Snapshot, console: Console) -> None:
 
 
 def print_all(trace: Trace, found: Sequence[Snapshot], console: Console) -> None:
-    """Print a line for each rank; of many, alike ones as one."""
+    """Print one line for each rank. Of many ranks, equal lines are joined."""
     places = trace.extra(CallPaths).named()
     console.print(Text(f"All ranks at {seconds(found[0].time_ns)}" if found else "No ranks", style="bold"))
     lines = [f"rank {one.rank}: {_main(trace, one, places)}" for one in found]
@@ -74,12 +74,15 @@ def print_all(trace: Trace, found: Sequence[Snapshot], console: Console) -> None
 
 
 def seconds(ns: int) -> str:
-    """Return a moment: 1.234567 s."""
+    """Format a time in ns as a moment in s, such as "1.234567 s"."""
     return f"{ns / 1e9:.6f} s"
 
 
 def doing(trace: Trace, one: ThreadSnapshot, places: Places, time_ns: int) -> str:
-    """Return `is in MPI_Recv from 2 at a.c:7 in f, for 4.60 ms of 11.2 ms`, or the activity outside calls."""
+    """Describe the activity of a thread at a time (ns).
+
+    Inside a call: `is in MPI_Recv from 2 at a.c:7 in f, for 4.60 ms of 11.2 ms`. Outside: `computes, for ... of ...`.
+    """
     if one.inside:
         row = one.before.rows[-1]
         begin, length = int(row["enter"]), int(row["inside"])
@@ -92,7 +95,7 @@ def doing(trace: Trace, one: ThreadSnapshot, places: Places, time_ns: int) -> st
 
 
 def moment_json(trace: Trace, found: Snapshot) -> dict[str, Any]:
-    """Return all of it; times in seconds."""
+    """Return the state of one rank for JSON. Times are in s."""
     places = trace.extra(CallPaths).named()
     return {
         "rank": found.rank,
@@ -142,7 +145,7 @@ def _how_long(since_ns: int, length_ns: int) -> str:
 
 
 def _called(trace: Trace, row: np.void) -> str:
-    """Return `MPI_Recv from 2`, `61 x MPI_Test`."""
+    """Return a call with its peer, such as `MPI_Recv from 2`, or a folded row, such as `61 x MPI_Test`."""
     name, peer = trace.procedures[row["call"]], int(row["peer"])
     towards = _TOWARDS.get(state_of(name), "with")
     with_whom = f" {towards} {_PEERS.get(Peer(peer), peer) if peer < 0 else peer}" if peer != Peer.NONE else ""
@@ -150,7 +153,7 @@ def _called(trace: Trace, row: np.void) -> str:
 
 
 def _background(one: ThreadSnapshot, places: Places) -> Iterator[str]:
-    """Yield the call path and the regions of a thread."""
+    """Yield lines on the callers and the regions of a thread."""
     path = int(one.before.paths[-1]) if one.inside else 0
     if path and len(places.frames(path)) > 1:
         yield f"called by {places.chain(path)}"
@@ -159,7 +162,7 @@ def _background(one: ThreadSnapshot, places: Places) -> Iterator[str]:
 
 
 def _calls_table(trace: Trace, one: ThreadSnapshot, places: Places) -> Table:
-    """Build the table of a thread's calls: the calls before, the call that it is in (>), and the calls after."""
+    """Make a table of the calls of a thread: before the moment, at the moment (marked ">"), and after it."""
     table = plain_table("", "enters", "takes", "sent", "received")
     table.add_column("call")
     table.add_column("place", overflow="fold")
@@ -186,7 +189,7 @@ def _add(table: Table, trace: Trace, places: Places, row: np.void, path: int, ma
 
 
 def _others(trace: Trace, found: Snapshot) -> Iterator[tuple[str, Table]]:
-    """Yield tables of messages on their way and of events, each with its title, if they have rows."""
+    """Yield tables with their titles: messages in flight, open requests, and events; only those with rows."""
     if len(found.messages):
         table = plain_table("from", "to", "size", "tag", "sent", "received")
         for row in found.messages[:MOST_ROWS]:
@@ -216,7 +219,7 @@ def _title(text: str, rows: int) -> str:
 
 
 def _request_name(what: int) -> str:
-    """Return `send`, `receive`, `collective`, ..."""
+    """Return the kind of a request in lower case: `send`, `receive`, `collective`, ..."""
     return RequestKind(what & WHAT_MASK).name.lower().split("_")[0].replace("recv", "receive")
 
 
@@ -254,13 +257,13 @@ def _call_json(trace: Trace, row: np.void, places: Places, path: int) -> dict[st
 
 
 _AROUND = 1
-"""Calls before and after."""
+"""Number of calls before and after a moment that the live view shows."""
 
 
 def moment_at(run: LiveRun, rank: int, time: int) -> dict[str, Any]:
-    """Return the JSON of `analyze what`, without messages on their way, and `wait` of each thread.
+    """Return the JSON of `analyze what` for a rank at a time (ns), with the `wait` of each thread.
 
-    wait: None, or what the thread waits for.
+    Messages in flight are left out. `wait` describes the wait state that the thread is in; None: it does not wait.
     """
     with run.reading:
         said = moment_json(run.trace, take_snapshot(run.trace, rank, time, _AROUND, messages=False))
@@ -270,7 +273,7 @@ def moment_at(run: LiveRun, rank: int, time: int) -> dict[str, Any]:
 
 
 def _wait(run: LiveRun, lane: int, time: int) -> dict[str, Any] | None:
-    """Return the wait of the call that a thread is in."""
+    """Return the wait state of the call that a lane is in at a time (ns). None: it does not wait."""
     first, last = run.waits.lane_first[lane : lane + 2].tolist()
     rows = run.waits.waits[first:last]
     at = int(np.searchsorted(rows["enter"], time, side="right")) - 1

@@ -1,4 +1,4 @@
-"""Predictions and measurements side by side, as text and as plain data."""
+"""Predictions beside measurements, as text and for JSON."""
 
 from __future__ import annotations
 
@@ -19,36 +19,41 @@ from analyzer.validation import PredictionError, Validation, spread
 from tracelib.schema.procedures import POLLS, PROBES, base_name
 
 _MOST = 12
-"""Procedures and regions in a table; the rest is in the JSON."""
+"""Largest number of procedures and of regions in a printed table. The JSON has all."""
 _NEAR = 0.10
-"""Largest error of a good prediction, in the thesis."""
+"""Largest relative error of a good prediction, as in the thesis."""
 
 
 @dataclass(frozen=True)
 class ValidatedRun:
-    """One run whose replay is compared."""
+    """One run whose replay is compared with a reference run.
+
+    measured_ns: measured time of the run itself. calls: number of calls by procedure. cpu_time: bursts are CPU time
+    (True)
+    or wall-clock time. incomplete: what the replay leaves out.
+    """
 
     file: str
-    measured_ns: int  # how long it took itself
-    calls: Mapping[str, int]  # by procedure
-    cpu_time: bool  # bursts are CPU time, not the time that passed
-    incomplete: str  # what its replay leaves out
+    measured_ns: int  # time that the run itself took
+    calls: Mapping[str, int]  # number of calls by procedure
+    cpu_time: bool  # bursts are CPU time, not wall-clock time
+    incomplete: str  # what the replay leaves out
     found: Validation
 
 
 @dataclass(frozen=True)
 class ValidationReport:
-    """All of them against one."""
+    """Replays of several runs, compared with one reference run."""
 
     against: str
-    untraced: bool  # the reference is a run without the tracer
-    calls: Mapping[str, int]  # of that run
-    eager: Eager  # in its replay
+    untraced: bool  # the reference was measured without the tracer
+    calls: Mapping[str, int]  # of the reference, by procedure
+    eager: Eager  # in the replay of the reference
     runs: Sequence[ValidatedRun]
 
 
 def print_validation(validated: ValidationReport, console: Console) -> None:
-    """Print the runs; of a single one its ranks, procedures and regions; and the meaning."""
+    """Print the runs and what the errors mean. For a single run, print also its ranks, procedures and regions."""
     console.print(_runs(validated))
     for run in validated.runs if len(validated.runs) == 1 else ():
         ranks, outside = _of_ranks(run.found.ranks()), _of_ranks(run.found.outside())
@@ -66,7 +71,7 @@ def print_validation(validated: ValidationReport, console: Console) -> None:
 
 
 def _of_ranks(errors: Sequence[PredictionError]) -> dict[str, PredictionError]:
-    """Sort by name; if there are many, the largest errors first."""
+    """Return the errors by name of the rank. Of more than FEW ranks, the largest errors come first."""
     order = list(range(len(errors)))
     if len(errors) > FEW:
         order = sorted(order, key=lambda rank: -abs(errors[rank].total))
@@ -162,7 +167,8 @@ def _sentence(run: ValidatedRun, validated: ValidationReport) -> str:
 
 
 def _different(a: Mapping[str, int], b: Mapping[str, int]) -> str:
-    """Name procedures that two runs do not call equally often. Polls and probes do not count: they depend on time."""
+    """Name the procedures that two runs call with different frequency, except polls and probes, which depend on
+    time."""
     both = [name for name in dict.fromkeys((*a, *b)) if base_name(name) not in POLLS | PROBES]
     names = [name for name in both if a.get(name) != b.get(name)]
     shown = [f"{name} {a.get(name, 0)} and {b.get(name, 0)} times" for name in names[:3]]
@@ -170,7 +176,8 @@ def _different(a: Mapping[str, int], b: Mapping[str, int]) -> str:
 
 
 def validation_json(validated: ValidationReport) -> dict[str, Any]:
-    """Return times in seconds, of procedures and regions summed over all ranks; errors as fractions."""
+    """Return the comparison for JSON. Times are in s, summed over ranks for procedures and regions; errors are
+    fractions."""
     took, said = _spreads(validated)
     return {
         "against": validated.against,

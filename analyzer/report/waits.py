@@ -1,4 +1,4 @@
-"""Wait states and the delays behind them: as tables, in words, and as plain data."""
+"""Wait states and the delays that cause them: as tables, in sentences, and for JSON."""
 
 from __future__ import annotations
 
@@ -26,16 +26,20 @@ from analyzer.waits.kinds import LABELS, WaitKind
 MOST_ROWS = 10
 MOST_REASONS = 6
 _NEARLY_ALL = 0.95
+"""Share of a wait from which on its longest cause is named without a percentage."""
 _NOT_LEFT = "in calls that ranks did not come back from"
-"""Share of a wait from which on what was done longest in it is not said to be a part."""
 NOTEWORTHY = 0.03
-"""From this share of the time on, the first look mentions waiting."""
+"""Share of the time of all threads from which on the first look mentions waiting."""
 
 
 def print_waits(waits: Waits, console: Console, lacking: str = "", cpus: CpuSharing = NOT_KNOWN) -> None:
-    """Print where the run waits, who causes it, the longest waits, and their meaning.
+    """Print where the run waits, which ranks cause it, the longest waits, and what they mean.
 
-    `lacking`: in one line, the parts of the run that are not in the trace.
+    Args:
+        waits: The wait states.
+        console: The console to print on.
+        lacking: Parts of the run that are not in the trace, in one line; "": none.
+        cpus: CPUs that ranks share.
     """
     console.print(Text(_headline(waits), style="bold"))
     if waits.total_ns:
@@ -75,7 +79,7 @@ def _kinds_table(waits: Waits) -> Table:
 
 
 def ranks_alike(waits: Waits) -> AlikeRanks | None:
-    """Group the ranks by time in MPI, by waiting and by its largest kind; None if they are few."""
+    """Group ranks by time in MPI, by waiting, and by its largest kind. None: there are few ranks."""
     present = np.arange(len(waits.mpi_ns)) if waits.present is None else waits.present
     times = waits.time_ns[present]
     kind = _largest(waits)
@@ -100,7 +104,7 @@ def _places_table(waits: Waits) -> Table:
 
 
 def _reasons_table(waits: Waits) -> Table:
-    """Make a table of where ranks wait, and of the other ranks' activity then."""
+    """Make a table of the calls in which ranks wait, with the activity of the rank that they wait for."""
     table = _table("wait", ("share", "time", "for rank"), ("for",))
     table.columns[0].overflow = "fold"
     for reason in waits.reasons[:MOST_REASONS]:
@@ -144,9 +148,11 @@ def _longest_table(longest: Sequence[SingleWait]) -> Table:
 
 
 def longest_in_words(one: SingleWait) -> str:
-    """Return "The longest wait: rank 3 waits 1.40 s in MPI_Recv at x.c:12 in f, called from main at x.c:40, ...".
+    """Describe the longest wait in one sentence.
 
-    It ends in "for rank 2, which computes at y.c:3-9 in g before MPI_Send."
+    For example "The longest wait: rank 3 waits 1.40 s in MPI_Recv at x.c:12 in f, called from main at x.c:40, for rank
+    2,
+    which computes at y.c:3-9 in g before MPI_Send."
     """
     place, *callers = one.place.split(BEFORE)
     function, _, line = (callers or [""])[0].rpartition(" ")
@@ -194,7 +200,7 @@ def _cost(cause: WaitCause) -> float:
 
 
 def line(waits: Waits) -> str:
-    """Return one line for the first look; "": there is little waiting."""
+    """Summarize waiting in one line for the first look. "": less than NOTEWORTHY of the time."""
     if waits.share < NOTEWORTHY:
         return ""
     kind = _largest(waits)
@@ -212,7 +218,7 @@ def _largest(waits: Waits) -> WaitKind:
 
 
 def sentences(waits: Waits, cpus: CpuSharing = NOT_KNOWN) -> list[str]:
-    """Say what the wait states mean for this run."""
+    """Say what the wait states mean for this run, in sentences."""
     if not waits.total_ns:
         return [*_nothing(waits), *waiting_for_cpus(cpus), *_not_counted(waits)]
     kind = _largest(waits)
@@ -232,10 +238,9 @@ def sentences(waits: Waits, cpus: CpuSharing = NOT_KNOWN) -> list[str]:
 
 
 def _in_mpi(waits: Waits, cpus: CpuSharing) -> str:
-    """Say what the time in MPI consists of.
+    """Say what the time in MPI consists of: waiting for ranks, MPI_Init, unfinished calls, and the rest.
 
-    The rest is without waiting for others, MPI_Init and calls that did not return. It belongs to MPI and the network
-    only while ranks had a CPU; without one they waited for it, or slept.
+    The rest is MPI itself and the network, if ranks had a CPU. Without a CPU they waited for one, or slept.
     """
     mpi = int(waits.mpi_ns.sum())
     rest = max(mpi - waits.total_ns - waits.starting_ns - waits.unfinished_ns, 0)
@@ -255,7 +260,7 @@ def _in_mpi(waits: Waits, cpus: CpuSharing) -> str:
 
 
 def _rest(rest: int, use: RankCpuUse) -> str:
-    """Say the rest of the time in MPI if ranks share CPUs: both parts are upper bounds."""
+    """Describe the rest of the time in MPI for ranks that share CPUs. Both of its parts are upper bounds."""
     had, waits = (min(rest, int(ns.sum())) for ns in (use.mpi_cpu_ns, use.mpi_waits_ns))
     had_one = f"In this rest MPI had a CPU for at most {units.time(had)}"
     return f"{had_one}; up to {units.time(waits)} of it is waiting for a CPU."
@@ -298,7 +303,7 @@ def _blame(waits: Waits) -> list[str]:
 
 
 def _doing(what: str) -> str:
-    """Turn the content of a delay (`Cause.what`) into a verb."""
+    """Turn the content of a delay (`WaitCause.what`) into a verb phrase."""
     if what.startswith("MPI_"):
         return f"is in {what}"
     others = {"computing": "computes", "waiting for a CPU": "waits for a CPU", "not recorded": "is not recorded"}
@@ -323,7 +328,7 @@ def _not_counted(waits: Waits) -> list[str]:
 
 
 def waiting_json(waits: Waits) -> dict[str, Any]:
-    """Return the time of each kind of waiting."""
+    """Return the time of waiting for JSON, in all and by kind."""
     return {
         "waiting_s": waits.total_ns / 1e9,
         "share": waits.share,
@@ -332,7 +337,7 @@ def waiting_json(waits: Waits) -> dict[str, Any]:
 
 
 def waits_json(waits: Waits, cpus: CpuSharing = NOT_KNOWN) -> dict[str, Any]:
-    """Return seconds under stable names."""
+    """Return all wait states and delays for JSON. Times are in s."""
     return waiting_json(waits) | {
         "runtime_s": waits.runtime_ns / 1e9,
         "threads": waits.threads,

@@ -1,4 +1,4 @@
-"""Answers of the live view's server: names of requests, and plain data or bytes for each."""
+"""Answers of the live view's server: the requests by name, and the data or bytes that answer each."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from analyzer.timeline import NAMES
 Query = Mapping[str, str]
 
 _MOST_STRIPS = 2000
-"""Stretches in which messages and hits are counted."""
+"""Largest number of strips of a window in which messages and hits are counted."""
 _LARGEST = 2**62
 _OF_VIEWS = ("draw", "each")
-"""Parameters of a request that concern the view that is drawn."""
+"""Parameters of a request that concern the drawn view."""
 
 
 class LiveAnswers:
-    """Answers to all requests. A request for a reading that is gone is answered from the newest reading."""
+    """Answers to all requests for one run. They are always from its newest reading."""
 
     def __init__(
         self,
@@ -48,10 +48,14 @@ class LiveAnswers:
         *,
         label: str = "",
     ) -> None:
-        """Take a run.
+        """Prepare answers for a run.
 
-        name: the file as the user gave it; first: the view to begin with; None: the whole run, as long as it is; views:
-        what may be drawn; None: the views of the library; label: name of the run on the page.
+        Args:
+            looked_at: The run.
+            name: The file, as the user named it.
+            first: The viewport to begin with. None: the whole run.
+            views: Views that may be drawn. None: the views of the library.
+            label: Name of the run on the page. "": the file name.
         """
         self._at, self._name, self._first = looked_at, name, first
         self._views, self._label = views or ViewChoice(), label or Path(name).name
@@ -64,26 +68,30 @@ class LiveAnswers:
 
     @property
     def now(self) -> RunReading:
-        """The newest reading of the run."""
+        """Newest reading of the run."""
         return self._at.now
 
     def data(self, name: str, query: Query) -> Any:
-        """Answer a request with data that are sent as JSON.
+        """Answer a request for JSON data.
+
+        Args:
+            name: Name of the request.
+            query: Parameters of the request.
 
         Raises:
             KeyError: There is no such request.
-            TracelibError: A parameter of the request is wrong.
+            TracelibError: A parameter is wrong.
         """
         return self._data[name](self._at.now, query)
 
     def tile(self, query: Query) -> bytes:
-        """Answer a request for a tile, as bytes.
+        """Answer a request for a tile.
 
         Returns:
-            States: uint8 of shape (rows, BINS, doings). Views: as `DrawnViews` describes.
+            States: bytes of uint8 of shape (rows, BINS, activities). Views: bytes as `DrawnViews` describes.
 
         Raises:
-            TracelibError: A parameter of the request is wrong.
+            TracelibError: A parameter is wrong.
         """
         level = _whole(query, "level", MOST_LEVELS)
         place = (
@@ -96,7 +104,7 @@ class LiveAnswers:
         return self._at.now.tiles.cells(Tile(*_rows_wanted(query), *place))
 
     def toml(self, query: Query) -> str:
-        """Return a view as a file."""
+        """Return the viewport of a request as the text of a TOML file."""
         given = {key: value for key, value in query.items() if key != "draws"}
         return replace(self._view(self._at.now, given), draws=_draws(query)).toml(self._name)
 
@@ -134,7 +142,7 @@ class LiveAnswers:
         }  # fmt: skip
 
     def _row_set(self, reading: RunReading, query: Query) -> RowSet:
-        """Return the rows of states or of a view."""
+        """Return the rows of states or of the drawn view."""
         if _is_view(query):
             return self._view_of(reading, query).chosen(_ranks_wanted(query)).rows
         return reading.run.rows(*_rows_wanted(query))
@@ -151,7 +159,7 @@ class LiveAnswers:
         }  # fmt: skip
 
     def _overview(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """Return shares of the time of all rows together, (doings, stretches of the whole run)."""
+        """Return the shares of time of all rows together: (activities or colours, stretches of the whole run)."""
         if _is_view(query):
             return {"shares": self._view_of(reading, query).overview(_ranks_wanted(query)).tolist()}
         return {"shares": reading.tiles.overview(*_rows_wanted(query)).tolist()}
@@ -165,7 +173,7 @@ class LiveAnswers:
         return moment_at(reading.run, rank, _whole(query, "at", _LARGEST))
 
     def _messages(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """Find the messages of the rows [from, to) in a stretch of time."""
+        """Return the messages of rows from to to - 1 in a window, and their number in each strip."""
         begin, end = _stretch(query)
         lines = query.get("lines") or MessageLines.WHOLE
         if lines not in list(MessageLines):
@@ -182,7 +190,7 @@ class LiveAnswers:
         return {"count": found.count, "bytes": found.size_bytes, "counts": counts, "arrows": arrows}
 
     def _hits(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """Count the hits of the rows [from, to) in each strip of the stretch, and of all rows in the whole run."""
+        """Count the hits of rows from to to - 1 in each strip, and of all rows in the window and in the whole run."""
         view = self._view(reading, _without(query, "from", "to", "strips", *_OF_VIEWS))
         hits = reading.hits(view.search)
         if hits is None:
@@ -190,7 +198,7 @@ class LiveAnswers:
         return _counted(hits, self._row_set(reading, query), query, (view.begin_ns, view.end_ns), reading)
 
     def _step(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """Return the next hit from (at, row), or the one before it; null: there is none."""
+        """Return the next hit from (at, row) on or, with `back`, the last hit before. None: no further hit."""
         view = self._view(reading, _without(query, "at", "row", "back", *_OF_VIEWS))
         return _next(reading.hits(view.search), self._row_set(reading, query), query)
 
@@ -212,7 +220,7 @@ class LiveAnswers:
         return reading.drawn((name, level), self._views.find(name, level))
 
     def _drawn(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """Describe a view: unit, level, colours, scale and number of bursts."""
+        """Describe a drawn view: unit, level, colours, scale and number of bursts."""
         found = self._view_of(reading, query)
         scale = None if found.is_named else dict(zip(("least", "most", "peak"), found.scale, strict=True))
         return {
@@ -221,14 +229,14 @@ class LiveAnswers:
         }  # fmt: skip
 
     def _values(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """Return a view in a stretch, for each of its rows."""
+        """Return the values of a drawn view in a window, for each of its rows."""
         found = self._view_of(reading, query)
         measured = found.measured(_ranks_wanted(query), *_stretch(query))
         numbers = {name: plain(getattr(measured, name)) for name in ("mean", "least", "most")}
         return {**numbers, "seconds": measured.seconds.tolist(), "colours": found.colours, "unit": found.unit}
 
     def _value(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """Return a view at a moment, in a row."""
+        """Return the value of a drawn view in one row at a moment."""
         found = self._view_of(reading, query)
         rows, numbers = found.chosen(_ranks_wanted(query))
         if not len(rows):
@@ -241,7 +249,7 @@ class LiveAnswers:
         }  # fmt: skip
 
     def _value_hits(self, reading: RunReading, query: Query) -> dict[str, Any]:
-        """Return bursts with a value that is searched for; else as for calls."""
+        """Count the bursts of a drawn view whose value is searched for, as `_hits` counts calls."""
         rows, hits = self._value_search(reading, query)
         return _counted(hits, rows, query, _stretch(query), reading)
 
@@ -249,7 +257,8 @@ class LiveAnswers:
         return _next(*self._value_search(reading, query)[::-1], query)
 
     def _value_search(self, reading: RunReading, query: Query) -> tuple[RowSet, MarkedIntervals]:
-        """Return rows whose lanes are their numbers in the view, and the bursts that are searched for."""
+        """Return the rows of a drawn view, with their numbers in the view as lanes, and the bursts that a search
+        finds."""
         found = self._view_of(reading, query)
         rows, numbers = found.chosen(_ranks_wanted(query))
         own = replace(rows, lanes=numbers, first=np.arange(len(rows) + 1))
@@ -265,7 +274,7 @@ def _without(query: Query, *names: str) -> dict[str, str]:
 
 
 def _draws(query: Query) -> tuple[DrawRequest, ...]:
-    """Read the list of drawings from JSON."""
+    """Parse the list of drawings from JSON."""
     try:
         given = json.loads(query.get("draws", "[{}]"))
     except ValueError:
@@ -278,7 +287,7 @@ def _draws(query: Query) -> tuple[DrawRequest, ...]:
 def _counted(
     hits: MarkedIntervals, rows: RowSet, query: Query, stretch: tuple[int, int], reading: RunReading
 ) -> dict[str, Any]:
-    """Count the hits of the rows [from, to) in each strip of the stretch, and of all rows in the whole run."""
+    """Count the hits of rows from to to - 1 in each strip, and of all rows in the window and in the whole run."""
     part = _part(rows, query)
     counts = part.summed(hits.between(part.lanes, _edges(query, *stretch))[0])
     return {
@@ -310,14 +319,18 @@ def _part(rows: RowSet, query: Query) -> RowSet:
 
 
 def _ranks(run: LiveRun, rows: RowSet) -> np.ndarray:
-    """Return a mask of the ranks that these rows stand for."""
+    """Return a mask of the ranks that these rows contain."""
     found = np.zeros(run.trace.size, bool)
     found[run.lanes.rank[rows.lanes]] = True
     return found
 
 
 def _whole(query: Query, name: str, most: int) -> int:
-    """Return a number of a request, from 0 to `most`."""
+    """Return a parameter as a whole number from 0 to `most`.
+
+    Raises:
+        TracelibError: It is no such number.
+    """
     text = query.get(name, "")
     if not (text.isascii() and text.isdecimal() and len(text) < 20) or int(text) > most:
         raise TracelibError(f"{name} = {text!r} is no number from 0 to {most}")
@@ -332,6 +345,6 @@ def _stretch(query: Query) -> tuple[int, int]:
 
 
 def _edges(query: Query, begin: int, end: int) -> np.ndarray:
-    """Divide a stretch into strips of about the same length; return their edges, ns."""
+    """Divide a window into strips of about the same length, and return their edges in ns."""
     strips = _whole(query, "strips", _MOST_STRIPS)
     return begin + (np.arange(strips + 1) * (end - begin)) // max(strips, 1)

@@ -1,4 +1,4 @@
-"""The numbers of a view in words, and as plain data."""
+"""The numbers of a live view, as printed tables and for JSON."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _KEYS = ("computing_s", "waiting_s", "rest_of_mpi_s", "tracer_s")
 
 
 def numbers_json(of: IntervalNumbers, names: bool = True) -> dict[str, Any]:
-    """Convert numbers to plain data; times in seconds, summed over the threads of a row. names: also the rows'
-    names."""
+    """Return the numbers for JSON. Times are in s, summed over the threads of a row.
+
+    `names`: whether rows have their names.
+    """
     found = of.found
     return {
         "begin_s": of.view.begin_ns / 1e9,
@@ -46,7 +48,7 @@ def numbers_json(of: IntervalNumbers, names: bool = True) -> dict[str, Any]:
 
 
 def print_numbers(of: IntervalNumbers, console: Console) -> None:
-    """Print what the rows do in the view, in sum and row by row, and the calls that were searched for."""
+    """Print the activities of the rows in the window, in sum and row by row, and the calls that a search finds."""
     view, whole = of.view, int(of.whole_ns.sum())
     threads = units.plural(int(of.rows.threads.sum()), "thread")
     long = units.time(view.end_ns - view.begin_ns)
@@ -79,8 +81,10 @@ def _print_rows(of: IntervalNumbers, console: Console) -> None:
 
 
 def drawn_json(every: list[DrawnNumbers]) -> list[dict[str, Any]]:
-    """Return the views that are drawn: of numbers the mean and the extremes of each row, of names the seconds of
-    each."""
+    """Return the values of the drawn views for JSON.
+
+    A view of numbers has mean and extremes of each row, a view of names the time in s of each name.
+    """
     return [
         {
             "name": one.name, "unit": one.unit, "level": one.level, "rows": one.rows,
@@ -95,7 +99,7 @@ def drawn_json(every: list[DrawnNumbers]) -> list[dict[str, Any]]:
 
 
 def print_drawn(of: DrawnNumbers, console: Console) -> None:
-    """Print a table of the rows of a view."""
+    """Print a table of the values of a drawn view, row by row."""
     console.print()
     console.print(Text(f"{of.name}{f' ({of.unit})' if of.unit else ''}", style="bold"))
     shown = range(min(len(of.rows), MOST_ROWS))

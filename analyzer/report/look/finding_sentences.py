@@ -171,7 +171,7 @@ def what(one: Finding, summary: Summary) -> str:
 
 
 def _cpus(one: Finding, summary: Summary) -> str:
-    """Name the ranks that share CPUs. If none do, other programs run on the CPUs."""
+    """Say which ranks share CPUs. If no ranks do, other programs use the CPUs."""
     if summary.cpus.sharing:
         which = f", and rank {one.rank}, which computes longest, waits for one" if one.rank >= 0 else ""
         return f"{crowds(summary.cpus.sharing)}{which}"
@@ -180,7 +180,7 @@ def _cpus(one: Finding, summary: Summary) -> str:
 
 
 def _asleep(one: Finding, summary: Summary) -> str:
-    """Say which ranks sleep, and between which calls."""
+    """Say which ranks sleep outside MPI, and between which calls."""
     use = summary.cpus.use
     assert use is not None, "sleep is known from the use of CPUs"
     asleep = use.computing_asleep_ns[summary.present]
@@ -192,10 +192,8 @@ def _asleep(one: Finding, summary: Summary) -> str:
 
 
 def _hang(summary: Summary) -> str:
-    """Return "ranks 0-3 did not come back from the calls in which they were killed (...)".
-
-    In brackets: "rank 0 from MPI_Barrier, ranks 1-3 from MPI_Recv".
-    """
+    """Say which ranks did not come back from which calls, such as "ranks 0-3 did not come back from MPI_Recv before
+    ..."."""
     ranks: dict[str, list[int]] = {}
     for call in summary.trace.extra(Losses).unfinished:
         if call.thread == 0:
@@ -215,7 +213,7 @@ def _imbalance(one: Finding, summary: Summary) -> str:
 
 
 def _serialization(one: Finding, summary: Summary) -> str:
-    """Describe serialization and its call. A call on files counts, too: it takes its time in the replay."""
+    """Describe serialization and the call in which ranks wait. Calls on files take their time in the replay, too."""
     whom = f"each other, and in {one.call} for files," if one.call else "each other"
     waits = time(int(summary.waits.time_ns[one.rank].sum()))
     return f"ranks wait for {whom} even where messages take no time; rank {one.rank} waits most, {waits} in all"
@@ -251,7 +249,7 @@ def _iterations(one: Finding, summary: Summary) -> str:
 
 
 def findings_json(summary: Summary) -> list[dict[str, Any]]:
-    """Return all of them; seconds and fractions."""
+    """Return all findings for JSON. Times are in s, shares are fractions."""
     every = findings(summary)
     shown = largest_findings(every)
     return [

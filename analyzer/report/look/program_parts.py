@@ -1,6 +1,6 @@
-"""The iterations of a run in the first look: a sentence on them, what is uneven about them, and the same as data.
+"""Iterations in the first look: sentences on them and on their imbalance, and the same for JSON.
 
-Calls by the places in the program that they come from, as a table and as data.
+Also calls by their places in the program, as a table and for JSON.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _MOST = 3
 
 
 def iterations_lines(summary: Summary) -> list[str]:
-    """Describe the run's iterations and the findings on them that cost most.
+    """Describe the iterations of a run, and the most expensive findings on them.
 
-    Empty where no iterations were found. If the run is too long to look for them, one line says so.
+    Empty: no iterations were found. If the run is too long to look for iterations, the only line says so.
     """
     if summary.structure is None and summary.is_long:
         calls = units.count(int(summary.profile.count.sum()))
@@ -39,7 +39,7 @@ def iterations_lines(summary: Summary) -> list[str]:
 
 
 def iterations_json(summary: Summary) -> dict[str, Any] | None:
-    """Return times in s; None if iterations were not looked for, or not found."""
+    """Return the iterations for JSON, in s. None: iterations were not looked for, or not found."""
     main = summary.structure.main if summary.structure else None
     if not summary.structure or not main or not main.iterations:
         return None
@@ -55,7 +55,7 @@ MOST_PLACES = 10
 
 
 def places_table(found: list[CallsFromPlace], places: Places, whole_ns: int) -> Table:
-    """Make a table of the places with the most time in MPI. whole_ns: of the run, all threads together."""
+    """Make a table of the places with the most time in MPI. `whole_ns` is the time of all threads of the run."""
     table = plain_table("place", "MPI_", "time", "of run", "calls", "bytes", "mean", "varies")
     for f in found[:MOST_PLACES]:
         table.add_row(
@@ -74,7 +74,7 @@ def places_table(found: list[CallsFromPlace], places: Places, whole_ns: int) -> 
 
 
 def places_json(found: list[CallsFromPlace], places: Places) -> list[dict[str, Any]]:
-    """Return all places, the most expensive first."""
+    """Return all places with their calls for JSON, the most expensive first."""
     return [
         {
             "place": places.location(f.place) or places.text(f.place),

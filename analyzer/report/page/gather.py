@@ -1,4 +1,4 @@
-"""All that a page shows of one run, computed once."""
+"""All data that an HTML page shows of one run, computed once."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ MOST_CELLS = 400_000
 """Largest number of cells in the finest level of all timelines of a page. The coarser levels add at most a third."""
 _MOST_BINS = 32_768
 _MOST_READ = 20_000_000
-"""Calls; of a run with more its critical path is not followed for a page, and iterations are not looked for."""
+"""Largest number of calls of a run whose critical path is followed, and whose iterations are looked for, for a page."""
 
 
 @dataclass(frozen=True)
 class PageRun:
-    """One run. What is None was not computed, and `left_out` says why, by the name of its section."""
+    """Data of one run for a page. A field that was not computed is None; `left_out` has the reason by section."""
 
     name: str
     file: str
@@ -45,7 +45,7 @@ class PageRun:
     timeline: Timeline
     marks: TimelineMarks
     structure: Structure | None = None
-    even: Imbalance | None = None  # of the main loop
+    even: Imbalance | None = None  # imbalance of the main loop
     path: CriticalPath | None = None
     shares: PathShares | None = None
     limits: ReplayLimits | None = None
@@ -55,16 +55,22 @@ class PageRun:
 
     @property
     def trace(self) -> Trace:
-        """The run itself."""
+        """The trace of the run."""
         return self.summary.trace
 
 
 def gather(
     file: str, trace: Trace, team: Team, runs: int = 1, step: Step = lambda label: nullcontext(), name: str = ""
 ) -> PageRun:
-    """Gather everything that a page shows of one run. Collective over the team.
+    """Compute all data that a page shows of one run. Collective over the team.
 
-    runs: number of runs on the page. The path and the limits are known to the team's first member only.
+    Args:
+        file: The run, as the user named it.
+        trace: Its trace.
+        team: Processes that share the work. Critical path and limits are only on its first member.
+        runs: Number of runs on the page, which share MOST_CELLS.
+        step: Function that is called with the label of each step and returns a context, to show progress.
+        name: Name of the run on the page. "": its file name.
 
     Raises:
         TracelibError: The trace has no times of calls (a Dimemas trace), or does not say what is computing.
@@ -112,12 +118,12 @@ def gather(
 
 
 def iterations(made_of: Structure | None) -> Iterations | None:
-    """Return the iterations of the main loop. None: there are none."""
+    """Return the iterations of the main loop. None: there is no main loop."""
     main = made_of.main if made_of else None
     return main.iterations if main else None
 
 
 def busiest(ns: np.ndarray, most: int) -> list[int]:
-    """Return the `most` columns of a table (ranks, columns) with most in sum, without columns of 0."""
+    """Return the at most `most` columns of a table (ranks, columns) with the largest sums, without columns of sum 0."""
     sums = ns.sum(axis=0)
     return [k for k in np.argsort(-sums, kind="stable")[:most].tolist() if sums[k]]

@@ -1,4 +1,4 @@
-"""The sections of a page: title, a sentence for each run, a chart, and the command that gives the same numbers."""
+"""The sections of a page: title, a sentence for each run, a chart, and the command that prints the same numbers."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ from analyzer.report.words.replays import basis_phrase
 
 @dataclass(frozen=True)
 class PageSection:
-    """Section of a page. `svg` is "" where it has no chart; sentences say why."""
+    """A section of a page.
 
-    name: str  # its anchor
+    sentences, commands: one for each run. svg: the chart; "": none, and the sentences say why.
+    """
+
+    name: str  # anchor of the section
     title: str
-    sentences: list[str]  # by run
+    sentences: list[str]  # one for each run
     commands: list[str]
     svg: str = ""
 
 
 def sections(runs: Sequence[PageRun]) -> list[PageSection]:
-    """Return all sections but findings, efficiencies and the timeline, in order."""
+    """Return all sections in order, except findings, efficiencies and the timeline."""
     return [_section(runs, *one) for one in _ALL]
 
 
@@ -66,7 +69,7 @@ def _matrix(run: PageRun) -> str:
 
 
 def _block(number: int, width: int, ranks: int) -> str:
-    """Return "rank 3", "ranks 38-75"."""
+    """Return the ranks of a block of the matrix, such as "rank 3" or "ranks 38-75"."""
     first, last = number * width, min((number + 1) * width, ranks) - 1
     return f"rank {first}" if first == last else f"ranks {first}-{last}"
 

@@ -1,4 +1,4 @@
-"""Charts as SVG inside a page: text stays text, and colours are the page's, so that they follow light and dark."""
+"""Charts as SVG inside a page. Text stays text, and colours are variables of the page, for a light and a dark look."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from analyzer.report.words import units
 
 INK, FAINT = "#101112", "#a0a1a2"
-"""Stand for the colours of text and of lines; the page's style has them."""
+"""Colours of text and of lines. In the page, they are replaced by variables of its style."""
 SERIES = ("#0072b2", "#d55e00", "#f0c808", "#009e73", "#cc79a7", "#56b4e9", "#888888")
-"""Told apart by all eyes (Okabe and Ito)."""
+"""Colours of series, which colour-blind people can tell apart (Okabe and Ito)."""
 _VARIABLES = {INK: "--ink", FAINT: "--faint", **{colour: f"--c{k}" for k, colour in enumerate(SERIES)}}
 _STYLE: Any = {
     "svg.fonttype": "none", "svg.hashsalt": "report", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"],
@@ -37,7 +37,7 @@ _REM, _WIDEST, _DARKEST = 6.6, 11.3, 0.78
 
 
 class Chart:
-    """A figure with a place for each run, side by side on one scale."""
+    """A figure with one chart for each run, side by side on one scale."""
 
     def __init__(
         self, runs: int, height: float = 3.0, width: float = 8.4, *, share_x: bool = True, share_y: bool = True
@@ -53,7 +53,12 @@ class Chart:
             empty.set_axis_off()
 
     def svg(self, name: str, label: str) -> str:
-        """Return the chart as an element of a page, no wider than it was made; `name`: begin of its ids."""
+        """Return the figure as an SVG element of a page, at most as wide as it was made.
+
+        Args:
+            name: Prefix for ids in the element.
+            label: Text for screen readers.
+        """
         out = io.StringIO()
         with style():
             self.figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
@@ -69,17 +74,17 @@ class Chart:
 
 
 def style() -> AbstractContextManager:
-    """Give everything that is drawn inside the look of the page's charts."""
+    """Return a context in which matplotlib draws in the style of the page's charts."""
     return rc_context(_STYLE)
 
 
 def shades() -> ListedColormap:
-    """Return colours from bright to dark, which all eyes tell apart; the darkest is seen on dark pages, too."""
+    """Return a colour map from bright to dark for colour-blind people. Its darkest colour is visible on dark pages."""
     return ListedColormap(colormaps["cividis_r"](np.linspace(0, _DARKEST, 256)))
 
 
 def time_axis(axes: Axes, which: str = "x") -> None:
-    """Label an axis in s, with as few words as do not touch."""
+    """Format an axis of times in s, with few enough labels that they do not overlap."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     if axis.get_scale() == "linear":
         axis.set_major_locator(MaxNLocator(_TICKS, steps=[1, 2, 5, 10]))
