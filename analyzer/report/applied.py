@@ -1,4 +1,4 @@
-"""A stored model beside the rows of a table, as text, JSON and columns."""
+"""A stored model applied to the rows of a table, as text, for JSON, and as columns."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _ROWS = 20
 
 
 def with_expected(frame: pandas.DataFrame, model: Model, found: ModelValues) -> pandas.DataFrame:
-    """Return the table with NAME_expected, NAME_low and NAME_high.
+    """Return the table with the columns NAME_expected, NAME_low and NAME_high, where NAME is the observable.
 
-    Raises TracelibError if it has one of these.
+    Raises:
+        TracelibError: The table already has one of these columns.
     """
     new = {"expected": found.expected, "low": found.low, "high": found.high}
     columns = {f"{model.observable}_{ending}": values for ending, values in new.items()}
@@ -34,7 +35,7 @@ def with_expected(frame: pandas.DataFrame, model: Model, found: ModelValues) -> 
 
 
 def print_applied(file: str, table: str, model: Model, found: ModelValues, console: Console) -> None:
-    """Print the model, the first rows, and how far measurements are from expected values."""
+    """Print the model, the first rows, and how far measured values are from expected values."""
     rows = len(found.expected)
     console.print(Text(f"{Path(file).name}: {model.observable} = {model}"))
     console.print(Text(f"\n{Path(table).name}: {rows} rows\n"))
@@ -81,7 +82,7 @@ def _percent(share: float) -> str:
 
 
 def applied_json(file: str, table: str, model: Model, found: ModelValues) -> dict[str, Any]:
-    """Return the same numbers, of all rows."""
+    """Return all rows, and the distances of measured from expected values, for JSON."""
     away = found.differences[np.isfinite(found.differences)]
     return {
         "file": file,

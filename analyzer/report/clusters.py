@@ -1,4 +1,4 @@
-"""The kinds of bursts as a table, sentences and plain data."""
+"""Clusters of bursts as a table, in sentences, and for JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_KINDS = 30
 
 
 def clusters_tables(found: FoundClusters) -> Iterator[Table | Text]:
-    """Yield a table with a row for each kind, then the bursts of none, and remarks."""
+    """Yield a table with a row for each cluster, for noise and for too short bursts, and then remarks."""
     counters = found.clusters.counters
     table = plain_table("cluster", "bursts", "time", "share", "mean", *counters, "ranks")
     rows = [(str(kind.number), kind) for kind in found.kinds[:MOST_KINDS]]
@@ -67,7 +67,7 @@ def _lines(found: FoundClusters) -> list[str]:
 
 
 def clusters_json(file: str, found: FoundClusters) -> dict[str, Any]:
-    """Return the numbers under stable names."""
+    """Return the clusters for JSON. Times are in s."""
     clusters = found.clusters
     return {
         "file": file,

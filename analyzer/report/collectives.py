@@ -1,4 +1,4 @@
-"""Timed collectives and broadcasts as tables and as plain data."""
+"""Timed collectives and broadcasts, as tables and for JSON."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _TITLES = {"collectives": "MPI's own collectives", "broadcasts": "Broadcasts alo
 
 
 def print_collectives(found: Mapping[str, CollectiveComparison], console: Console) -> None:
-    """Print both tables of a measurement, as `read_compared` gives them."""
+    """Print the tables of a measurement, as `read_compared` returns them."""
     for table, compared in found.items():
         print_compared(_TITLES[table], compared, console)
         console.print()
 
 
 def collectives_json(found: Mapping[str, CollectiveComparison]) -> dict[str, Any]:
-    """Return both tables as plain data."""
+    """Return the tables of a measurement for JSON."""
     return {table: compared_json(compared) for table, compared in found.items()}
 
 
 def print_compared(title: str, compared: CollectiveComparison, console: Console) -> None:
-    """Print the times by collective and number of ranks, and the errors of the models; nothing if none was timed."""
+    """Print times by collective and number of ranks, and the errors of models. Nothing is printed without times."""
     if not compared.settings:
         return
     console.print(title, style="bold")
@@ -44,7 +44,11 @@ def print_compared(title: str, compared: CollectiveComparison, console: Console)
 
 
 def _overview(compared: CollectiveComparison) -> Table:
-    """Make a row for each name and number of ranks: settings, times, spread over repetitions, naive loop, responder."""
+    """Make a row for each collective and number of ranks.
+
+    It has the number of settings, times, their spread over repetitions, the naive loop, and the rank that is last most
+    often.
+    """
     table = plain_table("", "ranks", "settings", "shortest", "longest", "spread", "naive", "its spread", "last")
     groups: dict[tuple[str, int], list[MeasuredCollective]] = {}
     for m in compared.settings:
@@ -66,7 +70,7 @@ def _overview(compared: CollectiveComparison) -> Table:
 
 
 def _last(group: list[MeasuredCollective]) -> str:
-    """Return the rank that is critical most often, and how often: "rank 3, 90.0 %"."""
+    """Return the rank that is last most often, with its share, such as "3 (90.0 %)"."""
     number: dict[int, int] = {}
     for m in group:
         for rank, count in m.responders.items():
@@ -88,13 +92,13 @@ def _time(time_s: float) -> str:
 
 
 def _percent(values: Iterable[float]) -> str:
-    """Return the median of fractions."""
+    """Return the median of finite fractions as a percentage; "-": there are none."""
     known = np.array([v for v in values if np.isfinite(v)])
     return f"{100 * float(np.median(known)):.0f} %" if len(known) else "-"
 
 
 def compared_json(compared: CollectiveComparison) -> dict[str, Any]:
-    """Return seconds, bytes and fractions; None for unknown values."""
+    """Return a comparison for JSON. Times are in s, sizes in bytes; None: unknown."""
     return {
         "settings": [_plain(asdict(m)) for m in compared.settings],
         "models": {algorithm: _plain(asdict(a)) for algorithm, a in compared.models.items()},

@@ -1,4 +1,4 @@
-"""Efficiencies of runs, regions and visits as tables and as plain data."""
+"""Efficiencies of runs, regions and visits, as tables and for JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RUNS_SIDE_BY_SIDE = 5
 _WIDTH_OF_NAMES = 29
 _WIDTH = 78
 _NOTEWORTHY = 0.01
-"""From this share of the runtime on, a place at which it is lost is named."""
+"""Share of the run time from which on a place at which time is lost is named."""
 _CALLS_NAMED = 2
 
 ADDITIVE_NOTE = (
@@ -38,7 +38,7 @@ ADDITIVE_NOTE = (
 
 
 def efficiencies_tables(compared: ScalingComparison, *, additive: bool) -> Iterator[Table | Text]:
-    """Yield a table of all runs, then the regions and visits of each run if the user wants them."""
+    """Yield tables of all runs, with RUNS_SIDE_BY_SIDE in each, then of the regions and visits that were asked for."""
     for first in range(0, len(compared.runs), RUNS_SIDE_BY_SIDE):
         yield _tree(compared, range(first, min(first + RUNS_SIDE_BY_SIDE, len(compared.runs))), additive)
     for run in compared.runs if len(compared.runs) == 1 else ():
@@ -58,7 +58,7 @@ def efficiencies_tables(compared: ScalingComparison, *, additive: bool) -> Itera
 
 
 def ranks_alike(run: Efficiencies) -> AlikeRanks | None:
-    """Group the ranks that could be read by how long they compute, which is load balance; None if they are few."""
+    """Group the ranks by their computing time, which determines load balance. None: there are few ranks."""
     if run.useful_ns is None:
         return None
     present = np.setdiff1d(np.arange(run.ranks), run.missing)
@@ -82,7 +82,7 @@ def _notes(compared: ScalingComparison, additive: bool) -> list[str]:
 
 
 def _places_of(run: Efficiencies) -> list[str]:
-    """Say where in the program the two factors of the parallel efficiency are lost most."""
+    """Say where in the program load balance and communication efficiency lose most."""
     lines, runtime, at = [], run.efficiency.runtime_ns, run.lost_at
     if at.uneven and at.uneven[0].excess_ns >= _NOTEWORTHY * runtime:
         lines.append(f"Load balance is lost most in {uneven_text(at.uneven[0])}.")
@@ -106,7 +106,7 @@ def _of_transfer(waits_ns: int, efficiency: Efficiency) -> str:
 
 
 def _tree(compared: ScalingComparison, chosen: range, additive: bool) -> Table:
-    """Make a table of the factors one below the other, the runs side by side."""
+    """Make a table of the factors below each other, for the runs with these numbers side by side."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
     runs = [compared.runs[k] for k in chosen]
@@ -159,13 +159,13 @@ def _tree(compared: ScalingComparison, chosen: range, additive: bool) -> Table:
 
 
 def _transfer_waits(run: Efficiencies) -> float | None:
-    """Return the share of the runtime that an ideal network would save and that may be waiting for a CPU."""
+    """Return the upper bound of waiting for a CPU within the gain of an ideal network, as a share of the run time."""
     waits, runtime = run.transfer_waits_ns, run.efficiency.runtime_ns
     return None if waits is None or not runtime else waits / runtime
 
 
 def _tracer(run: Efficiencies) -> float | None:
-    """Return the share of the run that the tracer took."""
+    """Return the share of the time of all threads that the tracer took. None: the run takes no time."""
     whole = run.duration_ns * run.work.threads
     return int(run.tracer_ns.sum()) / whole if whole else None
 
@@ -224,7 +224,7 @@ def _visits_table(visits: list[VisitEfficiency], scalings: list[Scaling], additi
 
 
 def _of_visits(visits: list[VisitEfficiency]) -> str:
-    """Compare the slowest visit with the median, and explain `lost`."""
+    """Compare the visit that lost most with the median, and explain the column `lost`."""
     typical, worst = typical_ns(visits), max(visits, key=lambda one: one.excess_ns)
     slow = worst.efficiency.runtime_ns
     times = f", {slow / typical:.2f} times the median of {units.time(typical)}" if typical else ""
@@ -235,7 +235,7 @@ def _of_visits(visits: list[VisitEfficiency]) -> str:
 
 
 def efficiencies_json(compared: ScalingComparison, number: int, *, additive: bool) -> dict[str, Any]:
-    """Return fractions and seconds of one of the runs under stable names."""
+    """Return the efficiencies of run `number` for JSON. Times are in s, factors are fractions."""
     run = compared.runs[number]
     data: dict[str, Any] = {"file": run.file, "ranks": run.ranks}
     data |= {"missing": unreadable(run.missing, run.chosen), "chosen": run.chosen}

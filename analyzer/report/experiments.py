@@ -1,7 +1,4 @@
-"""A table of experiments in a few lines: what was measured how often, under which settings.
-
-Which settings to measure next, as text and JSON.
-"""
+"""A table of experiments in a few lines, and the settings to measure next, as text and for JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ _MOST_VALUES = 8
 
 
 def print_table(found: ExperimentTable, observable: str, console: Console) -> None:
-    """Print a row for each region or kind of time, then the values of each factor."""
+    """Print a row for each region or kind of time, and the values of each factor."""
     frame = found.frame
     console.print(f"{len(frame)} rows, {len(frame.columns)} columns: {', '.join(map(str, frame.columns))}")
     if len(frame):
@@ -43,7 +40,7 @@ def print_table(found: ExperimentTable, observable: str, console: Console) -> No
 
 
 def table_json(found: ExperimentTable) -> dict[str, Any]:
-    """Return the table as columns of plain values; missing values are null."""
+    """Return the table for JSON as columns. None: a value is missing."""
     return {
         "rows": len(found.frame),
         "factors": list(found.factors),
@@ -65,7 +62,7 @@ def _empty_table(*columns: str) -> Table:
 
 
 def _groups(frame: pandas.DataFrame, observable: str) -> Table:
-    """Make a table of rows, median, least and most of the observable, for each region or kind."""
+    """Make a table of number of rows, median, least and most of the observable, for each region or kind."""
     keys = [name for name in (REGION, KIND, NAME) if name in frame.columns]
     table = _empty_table(" ".join(keys) or "table", "rows", f"{observable}: median", "least", "most")
     groups = [("", frame)] if not keys else frame.groupby(keys, sort=False)
@@ -100,7 +97,7 @@ def _values(column: pandas.Series) -> str:
 
 
 def print_next(found: Sequence[NextPoint], targets: Sequence[Mapping[str, float]], console: Console) -> None:
-    """Print the settings, the time of each, and how much surer predictions are then."""
+    """Print the settings to measure next, the expected time of each, and how much narrower intervals become."""
     table = plain_table("Measure next", "expected", "intervals then")
     for one in found:
         at = ", ".join(f"{name} = {value:g}" for name, value in one.at.items())
@@ -112,6 +109,6 @@ def print_next(found: Sequence[NextPoint], targets: Sequence[Mapping[str, float]
 
 
 def next_json(found: Sequence[NextPoint]) -> dict[str, Any]:
-    """Return the same numbers; nothing if the user asked for none."""
+    """Return the settings to measure next for JSON. Empty: none were asked for."""
     rows = [{"at": one.at, "expected": one.expected, "narrower": one.narrower} for one in found]
     return {"next": rows} if rows else {}

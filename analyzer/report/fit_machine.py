@@ -1,4 +1,4 @@
-"""A fitted machine as text and as plain data."""
+"""A machine whose parameters were fitted to runs, as text and for JSON."""
 
 from __future__ import annotations
 
@@ -21,27 +21,32 @@ from analyzer.report.words.table import plain_table
 from analyzer.report.words.units import file_names
 
 _WIDE = 0.8
-"""A range that covers this share of what was tried says little."""
+"""Share of the range tried from which on a fitted range says little."""
 _END = 0.001
-"""If the best fit is this near to an end of its distribution (as a share of it), a better one may lie outside."""
+"""Distance of the best value from an end of the range, as a share of the range, below which the end is reported."""
 
 
 @dataclass(frozen=True)
 class MachineFit:
-    """A fit and where it comes from."""
+    """A fitted machine, with the runs and options from which it was made.
+
+    cpu_time: how bursts of each run are measured, as in `basis_text`. incomplete: what the replays of each run leave
+    out.
+    eager: the eager limit of each run; empty: it is fitted.
+    """
 
     files: Sequence[str]
-    cpu_time: Sequence[bool | None]  # of each run, as `basis` has it
-    incomplete: Sequence[str]  # of each run, what its replays leave out
+    cpu_time: Sequence[bool | None]  # of each run, as in `basis_text`
+    incomplete: Sequence[str]  # what the replays of each run leave out
     fit: FoundMachine
     design: str
     seed: int
     written: Sequence[Path]
-    eager: Sequence[Eager]  # of each run; (): it is varied
+    eager: Sequence[Eager]  # of each run; (): it is fitted
 
 
 def print_fit(fitted: MachineFit, console: Console) -> None:
-    """Print runs, parameters, and their meaning."""
+    """Print the runs, the fitted parameters, and what they mean."""
     found = fitted.fit
     console.print(_runs(fitted))
     console.print()
@@ -98,7 +103,7 @@ def _parameters(found: FoundMachine) -> Table:
 
 
 def meaning(found: FoundMachine) -> list[str]:
-    """Say what the machines near the runs mean: one sentence for each parameter."""
+    """Say what the machines that predict the runs well have in common: one sentence for each parameter."""
     if found.region.ranges:
         return [*(_sentence(found, k) for k in range(len(found.samples.varied))), *_at_an_end(found)]
     if found.wanted.worst(found.best.times) < found.wanted.tolerance:
@@ -127,7 +132,7 @@ def _sentence(found: FoundMachine, k: int) -> str:
 
 
 def _at_an_end(found: FoundMachine) -> list[str]:
-    """Return the parameters whose best value is at an end of the range tried."""
+    """Say which parameters have their best value at an end of the range tried, one line each."""
     lines = []
     for of, value, range_ in zip(found.samples.varied, found.best.values, found.region.ranges, strict=True):
         if of.law not in (UNIFORM, LOG) or of.whole or of.a == of.b or range_.known is ParameterKnowledge.NO:
@@ -140,7 +145,7 @@ def _at_an_end(found: FoundMachine) -> list[str]:
 
 
 def fit_json(fitted: MachineFit) -> dict[str, Any]:
-    """Return values in the units of the parameters, times in seconds, errors as fractions."""
+    """Return the fit for JSON. Values are in units of the parameters, times in s, errors are fractions."""
     found = fitted.fit
     errors = found.wanted.errors(found.best.times)
     return {

@@ -1,4 +1,4 @@
-"""Computing time by the calls around it: as a table and as plain data."""
+"""Computing time by the calls before and after it, as a table and for JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_ROWS = 10
 
 
 def print_gaps(found: Gaps, trace: Trace, places: Places, console: Console) -> None:
-    """Print the stretches with the most computing."""
+    """Print the pairs of calls between which the run computes most."""
     whole = float(found.rows["ns"].sum())
     if not whole:
         return
@@ -45,7 +45,7 @@ def _call(trace: Trace, places: Places, call: int, path: int, side: str) -> str:
 
 
 def gaps_json(found: Gaps | None, trace: Trace, places: Places) -> dict[str, Any]:
-    """Convert all stretches to plain data."""
+    """Return all pairs of calls for JSON, with computing times in s. Empty: `found` is None."""
     if found is None:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""Genetic searches as text and JSON: how the best model evolved, how often each term was found, what settings do.
+"""Genetic searches for a model, as text and for JSON: evolution, frequency of terms, and configurations.
 
 The figures of "model selection with a genetic algorithm in TIA": 2 to 4 (evolution), 5 (configurations), 6 (terms).
 """
@@ -21,7 +21,7 @@ _SAME = 1e-6
 
 
 def print_search(every: Sequence[GeneticResult], console: Console) -> None:
-    """Print the configurations, if there are several; the evolution of the best one, and the terms that it found."""
+    """Print the configurations, if there are several, the evolution of the best one, and the terms that were found."""
     best = best_of(every)
     least = float(best.selection.scores[0])
     if len(every) > 1:
@@ -50,7 +50,8 @@ def _print_configurations(every: Sequence[GeneticResult], least: float, console:
 
 
 def at_generation(found: GeneticResult, generation: int) -> np.ndarray:
-    """Return the score of each run's best model after this number of generations, or at its end, (runs)."""
+    """Return the score of each population's best model after a number of generations, or at its end; shape
+    (populations,)."""
     return np.array([scores[min(generation, len(scores) - 1)] for scores in found.evolution])
 
 
@@ -66,7 +67,7 @@ def _print_evolution(found: GeneticResult, console: Console) -> None:
 
 
 def shares(every: Sequence[GeneticResult]) -> np.ndarray:
-    """Return in which share of the best models of all runs each term is, (terms)."""
+    """Return how often each term is in the best model of a population, as a fraction; shape (terms,)."""
     return np.concatenate([found.best for found in every]).mean(0)
 
 
@@ -86,7 +87,7 @@ def _print_terms(every: Sequence[GeneticResult], console: Console) -> None:
 
 
 def search_json(every: Sequence[GeneticResult]) -> dict[str, Any]:
-    """Return the same numbers."""
+    """Return the searches for JSON."""
     best = best_of(every)
     share = dict(zip(map(str, best.selection.space.terms), shares(every).tolist(), strict=True))
     return {

@@ -1,4 +1,4 @@
-"""Parts that will take a growing share of a run: in words, as a table and as JSON."""
+"""Parts of a run that will take a growing share of its time: in sentences, as a table, and for JSON."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from analyzer.report.words.units import percent, plural, time
 _SHOWN = 15
 _SENTENCES = 5
 _MATTERS, _GROWS = 0.05, 0.01
-"""A part is spoken of if its share will be at least the first of these, and will have grown by the second."""
+"""A part is mentioned if its share will be at least _MATTERS, and will have grown by at least _GROWS."""
 _FAR = 16
 _SURE = 2.0
-"""A share is sure if its interval is within this factor of it."""
+"""A share is certain if both ends of its interval are within this factor of it."""
 
 
 def print_growth(found: TimeGrowth, console: Console) -> None:
-    """Print the parts that take a growing share, a table of the largest growths, and what is doubtful."""
+    """Print the parts that take a growing share, a table of the largest growths, and reservations."""
     last = found.points[-1]
     console.print(Text(f"{plural(found.runs, 'run')}; largest setting: {_setting(found.largest)}"))
     for point, run_s in zip(found.points, found.run_s, strict=True):
@@ -46,7 +46,10 @@ def print_growth(found: TimeGrowth, console: Console) -> None:
 
 
 def sentences(found: TimeGrowth) -> list[str]:
-    """Name the parts whose share grows most: "MPI_Allreduce at solve.c:88 will take 41 % of the run at 4096 ranks"."""
+    """Name the parts whose share grows most, one sentence each.
+
+    For example "MPI_Allreduce at solve.c:88 will take 41 % of the run at 4096 ranks ...".
+    """
     spoken = [part for part in found.parts if _matters(part)]
     if not spoken:
         return [f"No part takes a growing share of the run up to {_setting(found.points[-1])}."]
@@ -74,13 +77,13 @@ def _sentence(part: TimePart, found: TimeGrowth) -> str:
 
 
 def _name(part: TimePart) -> str:
-    """Return the name for readers: the computation before a call, a region."""
+    """Return the name of a part for readers, such as "computing before MPI_Send" or "region solve"."""
     before = {BURST_KIND: "computing before ", REGION_KIND: "region ", CLUSTER_KIND: "computing, "}
     return before.get(part.kind, "") + part.name
 
 
 def _setting(at: Any) -> str:
-    """Return "4096 ranks, n = 64"."""
+    """Return a setting as text, such as "4096 ranks, n = 64"."""
     texts = [f"{value:g} ranks" if name == RANKS else f"{name} = {value:g}" for name, value in at.items()]
     return ", ".join(texts)
 
@@ -99,7 +102,7 @@ def _doubts(found: TimeGrowth) -> list[str]:
 
 
 def growth_json(files: list[str], found: TimeGrowth) -> dict[str, Any]:
-    """Return all numbers."""
+    """Return all parts with their models and expected shares for JSON. Times are in s."""
     return {
         "files": files,
         "runs": found.runs,

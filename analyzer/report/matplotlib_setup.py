@@ -1,4 +1,4 @@
-"""Where matplotlib keeps its files, before it is imported: it warns in five lines where that cannot be written."""
+"""Folder for matplotlib's files. It must be set before the import, which otherwise warns if it cannot write there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from analyzer.temporary_files import temporary_folder
 
 
 def prepare() -> None:
-    """Give matplotlib a folder of this process where its own cannot be written. Raises TracelibError without any."""
+    """Give matplotlib a temporary folder if it cannot write to its own folders.
+
+    Raises:
+        TracelibError: No temporary folder can be made.
+    """
     if not all(_can_be_written(folder) for folder in _folders()):
         folder = temporary_folder("analyze-matplotlib-")
         atexit.register(discard, folder)
@@ -19,7 +23,7 @@ def prepare() -> None:
 
 
 def _folders() -> list[Path]:
-    """List the folders that matplotlib asks for: for its caches, and for the user's settings."""
+    """Return the folders that matplotlib uses: for its caches, and for the user's settings."""
     if chosen := os.environ.get("MPLCONFIGDIR"):
         return [Path(chosen)]
     found = []

@@ -1,4 +1,4 @@
-"""Latency and bandwidth from a run's messages: as a table, in words, and as plain data."""
+"""Latency and bandwidth estimated from a run's messages: as a table, in sentences, and for JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLACES = {"intra": "Messages within nodes", "inter": "Messages between nodes"}
 
 
 def print_ways(ways: tuple[MessageWay, ...], console: Console) -> None:
-    """Print a paragraph for messages within nodes and one for those between, or that there are none."""
+    """Print a table and conclusions for messages within nodes, and for messages between nodes."""
     if not ways:
         console.print("There are no messages, so latency and bandwidth are not known.")
     for number, way in enumerate(ways):
@@ -81,7 +81,7 @@ def _conclusions(way: MessageWay) -> list[str]:
 
 
 def ways_json(ways: tuple[MessageWay, ...]) -> list[dict[str, Any]]:
-    """Return seconds, bytes and bytes a second; None for unknown values."""
+    """Return the estimates for JSON. Units are s, bytes and bytes per second; None: unknown."""
     return [
         {
             "where": way.where,

@@ -1,4 +1,4 @@
-"""How predicted times spread, as text and as plain data."""
+"""Spread of predicted times over random machines, as text and for JSON."""
 
 from __future__ import annotations
 
@@ -19,36 +19,42 @@ from analyzer.report.words.replays import basis_phrase, basis_text, value_text
 from analyzer.report.words.units import file_names
 
 _STRONG, _WEAK = 0.5, 0.2
-"""A parameter decides from the first rank correlation on; below the second it hardly matters."""
+"""Rank correlation from which on a parameter decides the time, and correlation below which it hardly matters."""
 
 
 @dataclass(frozen=True)
 class MonteCarloReport:
-    """A study and where it comes from."""
+    """A Monte Carlo study of replays, with its runs and options.
+
+    cpu_time: how bursts of each run are measured, as in `basis_text`. incomplete: what the replays of each run leave
+    out.
+    eager: the eager limit of each run; empty: it is varied. until: relative precision to which each mean was to be
+    known.
+    """
 
     files: Sequence[str]
     measured_ns: Sequence[float | None]  # None: the file does not say
-    cpu_time: Sequence[bool | None]  # of each run, as `basis` has it
-    incomplete: Sequence[str]  # of each run, what its replays leave out
+    cpu_time: Sequence[bool | None]  # of each run, as in `basis_text`
+    incomplete: Sequence[str]  # what the replays of each run leave out
     samples: MachineSamples
     design: str
     seed: int
     written: Sequence[Path]
     eager: Sequence[Eager]  # of each run; (): it is varied
-    until: float | None = None  # share of each mean to which it was to be known
+    until: float | None = None  # relative precision of each mean; None: not asked for
 
     @property
     def stable(self) -> bool | None:
-        """Whether the means are known as well as --until asked for; None without --until."""
+        """Whether all means are known to the precision `until`. None: no precision was asked for."""
         return None if self.until is None else is_stable(self.samples, self.until)
 
     def spreads(self) -> list[ResultSpread]:
-        """Compute the spread of each run."""
+        """Return the spread of the predicted times of each run."""
         return [spread(self.samples, run) for run in range(len(self.files))]
 
 
 def print_spread(found: MonteCarloReport, console: Console) -> None:
-    """Print a block for each run."""
+    """Print the spread of each run, what it depends on, and what it means."""
     names = file_names(found.files)
     for k, of in enumerate(found.spreads()):
         drawn = units.plural(len(found.samples.values), "machine")
@@ -102,7 +108,7 @@ def _parameters(samples: MachineSamples, of: ResultSpread) -> Table:
 
 
 def meaning(samples: MachineSamples, of: ResultSpread) -> str:
-    """Describe the spread in words, and which parameters it comes from."""
+    """Say how far the predicted times of a run spread, and which parameters decide."""
     low, high = of.quantiles[0], of.quantiles[-1]
     said = f"On 9 of 10 machines the run takes {units.time(low)} to {units.time(high)}"
     if not isnan(of.mean_within):
@@ -118,7 +124,7 @@ def meaning(samples: MachineSamples, of: ResultSpread) -> str:
 
 
 def spread_json(found: MonteCarloReport) -> dict[str, Any]:
-    """Return times in seconds, values in the units of the parameters."""
+    """Return the study for JSON. Times are in s, values in units of the parameters."""
     samples = found.samples
     return {
         "eager": [eager.as_json() for eager in found.eager],

@@ -1,4 +1,4 @@
-"""Predicted factors, speedups and times, beside the baselines: as tables, sentences and plain data."""
+"""Predicted factors, speedups and times, beside simple baselines: as tables, in sentences, and for JSON."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from analyzer.speedup_model.held_out import MODEL, HeldOutErrors
 from analyzer.speedup_model.prediction import CONFIDENCE, PredictedRun, PredictionInterval, SpeedupPrediction
 
 _EXACT, _MOST_CLOSER, _MOST_OFF = 1e-9, 100.0, 10.0
-"""Smallest error that is reported, largest factor that one method is said to be better, largest error as a share."""
+"""Smallest error that is reported, largest factor by which a method is called closer, largest error as a fraction."""
 
 
 def prediction_tables(found: SpeedupPrediction) -> Iterator[Table | Text]:
-    """Yield tables of the fitted factors, the predicted ones, the speedups of all methods, and sentences."""
+    """Yield tables of the factors and of the speedups by all methods, then sentences and notes."""
     yield _factors(found)
     yield _speedups(found)
     yield Text("\n".join(sentence(one) for one in found.predicted))
@@ -31,7 +31,7 @@ def prediction_tables(found: SpeedupPrediction) -> Iterator[Table | Text]:
 
 
 def _factors(found: SpeedupPrediction) -> Table:
-    """Make a column for each rank count, fitted and predicted."""
+    """Make a table of the factors, with a column for each measured and each predicted number of ranks."""
     runs = found.fitted.runs
     table = plain_table(
         "factor", *(units.plural(run.ranks, "rank") for run in runs), *(_head(p) for p in found.predicted)
@@ -54,7 +54,7 @@ def _predicted(found: SpeedupPrediction, factor: SpeedupFactor, predicted: Predi
 
 
 def _speedups(found: SpeedupPrediction) -> Table:
-    """Make a row for each method, a column for each rank count; errors if the run is there."""
+    """Make a table of speedups, with a row for each method. It has errors where a run was measured."""
     table = plain_table("speedup by", *(units.plural(p.ranks, "rank") for p in found.predicted))
     table.add_row(MODEL, *(_with_error(p, p.speedup.value) for p in found.predicted))
     if any(p.speedup.low is not None for p in found.predicted):
@@ -92,7 +92,7 @@ def _bounds(interval: PredictionInterval, text: Callable[[float], str]) -> str:
 
 
 def sentence(predicted: PredictedRun) -> str:
-    """Say what is expected at a rank count, and what will undermine it."""
+    """Say what speedup is expected at a number of ranks, and which factor will cost most."""
     worst = predicted.worst
     head = f"At {units.plural(predicted.ranks, 'rank')}: {predicted.expected.value:.3g} times, where "
     head += f"{predicted.linear:.3g} would be linear."
@@ -138,7 +138,7 @@ def _notes(found: SpeedupPrediction) -> list[str]:
 
 
 def _held_out(shown: HeldOutErrors) -> str:
-    """Say how well the smaller runs predict the larger ones, and which method is taken."""
+    """Say how well the smaller runs predict the larger ones, and which method is chosen for that reason."""
     which = f"{', '.join(map(str, shown.ranks[:-1]))}{' and ' if len(shown.ranks) > 1 else ''}{shown.ranks[-1]}"
     off = ", ".join(f"{_method(name)} {_off(expm1(error))}" for name, error in shown.errors.items())
     taken = f"{_method(shown.chosen)} is taken"
@@ -151,7 +151,7 @@ def _held_out(shown: HeldOutErrors) -> str:
 
 
 def _off(share: float) -> str:
-    """Return an error; for a parabola below 0 it is unlimited."""
+    """Format a relative error. A parabola may fall below 0, so its error has no limit."""
     return units.percent(share) if share <= _MOST_OFF else f"more than {units.percent(_MOST_OFF)}"
 
 
@@ -160,9 +160,9 @@ def _name(factor: SpeedupFactor) -> str:
 
 
 def prediction_json(found: SpeedupPrediction) -> dict[str, Any]:
-    """Return numbers under stable names.
+    """Return the predictions for JSON. Times are in s.
 
-    An amount's value is relative to the reference, with weak scaling by rank.
+    The value of an amount is relative to the reference; with weak scaling, per rank.
     """
     return {
         "scaling": found.fitted.kind,

@@ -1,4 +1,4 @@
-"""Measured beside predicted times of processes, as text and as JSON.
+"""Measured and predicted times of processes under a plan, as text and for JSON.
 
 Source: PEMPIs-Het, figures 4 to 6.
 """
@@ -18,8 +18,7 @@ _MOST_RANKS = 32
 
 
 def print_process_times(found: ProcessTimes, console: Console) -> None:
-    """Print a line for each process, with its distance from the predicted time; then the first, the last and the
-    farthest."""
+    """Print the times of each process, and the processes that are done first, done last, and farthest from the plan."""
     console.print("\nTimes of processes for their shares, and their distance from what the plan expects")
     table = plain_table("rank", "predicted", "measured", "distance", "of it", "interval")
     distances = found.distances
@@ -47,7 +46,7 @@ def print_process_times(found: ProcessTimes, console: Console) -> None:
 
 
 def print_over_sizes(every: list[ProcessTimes], console: Console) -> None:
-    """Print the least and the largest time of a process at each size, measured and predicted, for several runs."""
+    """Print the least and the largest time of a process for each problem size, measured and predicted."""
     console.print("\nLeast and largest time of a process")
     table = plain_table("size", "least predicted", "measured", "largest predicted", "measured", "largest distance")
     for one in every:
@@ -59,7 +58,7 @@ def print_over_sizes(every: list[ProcessTimes], console: Console) -> None:
 
 
 def process_times_json(found: ProcessTimes) -> list[dict[str, object]]:
-    """Return the same as numbers, by rank."""
+    """Return the times of the processes for JSON, by rank, in s."""
     return [
         {
             "rank": rank, "predicted_s": float(found.predicted_s[rank]), "measured_s": float(found.measured_s[rank]),

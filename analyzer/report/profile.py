@@ -1,4 +1,4 @@
-"""A profile as text, as plain data and as a table of numbers."""
+"""Parallelism of a run over time, as text, for JSON, and as CSV."""
 
 from __future__ import annotations
 
@@ -19,23 +19,28 @@ from analyzer.report.words.replays import basis_phrase, basis_text
 from analyzer.report.words.table import plain_table
 
 _ROWS = 65536
-"""Rows of a table that are formatted at once."""
+"""Number of rows of a CSV file that are formatted at a time."""
 _WHERE = {MESSAGES: "messages", COLLECTIVES: "collectives", "": "neither messages nor collectives"}
 
 
 @dataclass(frozen=True)
 class ProfileReport:
-    """The profile of one run."""
+    """The parallelism over time of one run, as measured or replayed.
+
+    cpu_time: in a replay, bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace (None).
+    lacking:
+    parts of the run that are missing, in one line.
+    """
 
     file: str
     found: Parallelism
-    replayed: bool  # else as it was measured
-    cpu_time: bool | None = False  # of a replay: bursts are CPU time; None: as a Dimemas trace has them
-    lacking: str = ""  # of the run, in one line
+    replayed: bool  # False: as measured
+    cpu_time: bool | None = False  # see above
+    lacking: str = ""  # parts of the run that are missing, in one line
 
 
 def print_profile(profiled: ProfileReport, console: Console) -> None:
-    """Print the mean, and the times in which few compute."""
+    """Print how many threads compute on average, and the times in which few compute."""
     found = profiled.found
     computing = found.series[COMPUTING]
     kind = f"predicted {basis_phrase(cpu_time=profiled.cpu_time)}" if profiled.replayed else "as measured"
@@ -75,7 +80,7 @@ def _table(dips: list[ParallelismDip]) -> Table:
 
 
 def _places_table(found: Parallelism) -> Table:
-    """Make a table of the threads in the calls of each place, on average and in the interval with most."""
+    """Make a table of the number of threads in calls of each place: mean, and the interval with most."""
     table = plain_table("Threads in calls at", "mean", "most", "from")
     for place in found.places:
         series = found.series[place]
@@ -86,7 +91,7 @@ def _places_table(found: Parallelism) -> Table:
 
 
 def _verdict(found: Parallelism, dips: list[ParallelismDip]) -> str:
-    """Say what the dips mean, in one or two sentences."""
+    """Say in one or two sentences what the dips mean."""
     if not found.mean():
         return "No thread computes."
     if not dips:
@@ -107,7 +112,7 @@ def _verdict(found: Parallelism, dips: list[ParallelismDip]) -> str:
 
 
 def profile_json(profiled: ProfileReport) -> dict[str, Any]:
-    """Return seconds and numbers of threads under stable names; all series."""
+    """Return all series for JSON. Times are in s, values are numbers of threads."""
     found = profiled.found
     return {
         "file": profiled.file,
@@ -132,7 +137,11 @@ def profile_json(profiled: ProfileReport) -> dict[str, Any]:
 
 
 def write_series(found: Parallelism, path: Path) -> None:
-    """Write a CSV: begin and end of each bin in ns, and the mean number of each series. Raises TracelibError."""
+    """Write a CSV file: begin and end of each bin in ns, and the mean of each series in it.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     names, edges = list(found.series), found.edges
     rows = np.column_stack([edges[:-1], edges[1:], *found.series.values()])
     line = "%d,%d" + ",%.6g" * len(names) + "\n"

@@ -1,4 +1,4 @@
-"""The results of a study of any program, as text and as plain data."""
+"""Results of a Monte Carlo study of any program, as text and for JSON."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from analyzer.shots.results import ShotResults
 from analyzer.shots.shot_records import ShotOutcome
 
 _STRONG, _WEAK = 0.5, 0.2
-"""As for replays: a variable decides from the first rank correlation on; below the second it hardly matters."""
+"""Rank correlation from which on a variable decides an output, and correlation below which it hardly matters."""
 _COLUMNS = 3
-"""Outputs beside each other."""
+"""Number of outputs that are printed side by side."""
 _NAMED = 8
-"""Shots that a line names."""
+"""Largest number of shots that a line names."""
 
 
 def print_results(found: ShotResults, written: Sequence[Path], console: Console) -> None:
-    """Print spreads of outputs, their causes, shots without a result, and the hosts that did the work."""
+    """Print the spread of outputs, what it depends on, shots without a result, and the hosts that ran shots."""
     spreads, varied = found.spreads(), found.plan.varied
     shots = units.plural(len(found.records), "shot")
     good = "all" if len(found.good) == len(found.records) else str(len(found.good))
@@ -58,12 +58,12 @@ def _new_table(*names: str) -> Table:
 
 
 def number(value: float) -> str:
-    """Return four digits: 0.00123, 12.3, 1.234e+10."""
+    """Format a number with four digits, such as "0.00123", "12.3", "1.234e+10"."""
     return f"{value:.4g}"
 
 
 def _spreads(found: ShotResults, spreads: Sequence[ResultSpread], first: int) -> Table:
-    """Make a table of the spreads of some outputs, one in each column, from the output `first` on."""
+    """Make a table of the spreads of up to _COLUMNS outputs, from number `first` on, one per column."""
     some = slice(first, first + _COLUMNS)
     table = _new_table("", *(output.name for output in found.plan.outputs[some]))
     rows = {"mean": [of.mean for of in spreads], "deviation": [of.deviation for of in spreads]}
@@ -76,7 +76,7 @@ def _spreads(found: ShotResults, spreads: Sequence[ResultSpread], first: int) ->
 
 
 def _correlations(found: ShotResults, spreads: Sequence[ResultSpread], first: int) -> Table:
-    """Tabulate how outputs correlate with variables."""
+    """Make a table of the rank correlations of outputs with variables."""
     some = slice(first, first + _COLUMNS)
     table = _new_table("correlation with", "drawn from", *(output.name for output in found.plan.outputs[some]))
     for k, varied in enumerate(found.plan.varied):
@@ -86,7 +86,7 @@ def _correlations(found: ShotResults, spreads: Sequence[ResultSpread], first: in
 
 
 def _meaning(name: str, variables: Sequence[str], of: ResultSpread) -> str:
-    """Describe the spread of an output in words."""
+    """Say how far an output spreads, and which variables decide."""
     said = f"{name}: 9 of 10 shots give {number(of.quantiles[0])} to {number(of.quantiles[-1])}"
     if not isnan(of.mean_within):
         said += f"; the mean is known to ±{number(of.mean_within)}"

@@ -1,4 +1,4 @@
-"""Gain of a run from faster computation: as tables, in words, and as plain data."""
+"""Gain of a run from faster computation: as tables, in sentences, and for JSON."""
 
 from __future__ import annotations
 
@@ -19,26 +19,33 @@ from analyzer.report.words.table import plain_table
 from analyzer.what_if.scaled_replays import WhatIf
 
 LEAST = 0.005
-"""Smaller gains, as a share of the time, do not count."""
+"""Share of the time below which a gain does not count."""
 
 
 @dataclass(frozen=True)
 class WhatIfReport:
-    """A run, what was asked of it, and what was found: of one question, or of each part if it took no time."""
+    """Replays of a run with faster computation in some parts, with their conditions.
+
+    measured_ns: 0: the trace has no times. machine, ranks: the machine and the faster ranks, in words. found: one
+    result, or
+    one for each part that takes no time (`each`). cpu_time: bursts are CPU time (True), wall-clock time (False), or as
+    in a
+    Dimemas trace (None). lacking: parts of the run that are missing, in one line.
+    """
 
     file: str
-    measured_ns: int  # 0: it has no times of its own
+    measured_ns: int  # 0: the trace has no times
     machine: str  # in words
     eager: Eager
-    ranks: str  # that would be faster, in words
+    ranks: str  # the faster ranks, in words
     found: Sequence[WhatIf]
     each: bool
-    cpu_time: bool | None = False  # bursts are CPU time, not the time that passed; None: as a Dimemas trace has them
-    lacking: str = ""  # of the run, in one line
+    cpu_time: bool | None = False  # see above
+    lacking: str = ""  # parts of the run that are missing, in one line
 
 
 def print_what_if(asked: WhatIfReport, console: Console) -> None:
-    """Print the replayed time before and after, or the table of all parts, and its meaning."""
+    """Print the replayed time before and after, or a table of all parts, and what it means."""
     measured = f"{units.time(asked.measured_ns)} as measured; " if asked.measured_ns else ""
     if not asked.found:
         console.print(f"{Path(asked.file).name}: {measured}no part of the run computes.", markup=False)
@@ -112,9 +119,9 @@ def _each(asked: WhatIfReport) -> Table:
 
 
 def best(asked: WhatIfReport) -> WhatIf | None:
-    """Return the part that is most worth making faster.
+    """Return the part whose computation is most worth making faster. None: no part alone gains anything.
 
-    It is never one that is nearly the whole program if parts of it are known. None if no part gains anything.
+    A part that is nearly the whole program is skipped.
     """
     parts = [found for found in asked.found if not found.is_trivial]
     gains = [found for found in parts if found.before_ns - found.free_ns > LEAST * found.before_ns]
@@ -147,7 +154,7 @@ def _words_of_each(asked: WhatIfReport) -> Iterator[str]:
 
 
 def what_if_json(asked: WhatIfReport) -> dict[str, Any]:
-    """Return seconds and fractions under stable names."""
+    """Return the result for JSON. Times are in s, factors are fractions."""
     measured = asked.measured_ns / 1e9 if asked.measured_ns else None
     head: dict[str, Any] = {"file": asked.file, "measured_s": measured, "machine": asked.machine}
     head["replayed_by"] = basis_text(cpu_time=asked.cpu_time)

@@ -1,8 +1,8 @@
-"""The page itself: findings first, then efficiencies, the timeline, and a section for each analysis.
+"""The HTML page: findings first, then efficiencies, the timeline, and a section for each analysis.
 
-What several runs differ in: a table of their main numbers, with differences from the first run.
-
-The cells of a timeline as a page holds them: levels of detail, 4 bits a state, compressed.
+For several runs there is a table of their main numbers, with the differences from the first run. The cells of a
+timeline
+are stored as levels of detail, 4 bits for each share, compressed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from analyzer.timeline import NAMES, ActivityKind, Timeline
 from analyzer.trace import Losses
 
 MARKED = 0.05
-"""Smallest difference that is marked, as a share of the first run's number. Shares: a difference in points."""
+"""Smallest difference that is marked: a share of the first run's number; for percentages a difference in points."""
 
 
 def _numbers(run: PageRun) -> dict[str, tuple[float | None, Callable[[float], str]]]:
@@ -51,7 +51,7 @@ def _numbers(run: PageRun) -> dict[str, tuple[float | None, Callable[[float], st
 
 
 def comparison_table(runs: Sequence[PageRun]) -> str:
-    """Return HTML; "" for one run."""
+    """Return the table that compares the main numbers of several runs, as HTML. "": there is one run."""
     if len(runs) < 2:
         return ""
     every = [_numbers(run) for run in runs]
@@ -84,16 +84,20 @@ def _cell(value: float | None, form: Callable[[float], str], first: float | None
 
 
 STEPS = 15
-"""Number of steps of a share: it is stored as a whole number of fifteenths."""
+"""Number of steps of a share: a share of time is stored as a whole number of fifteenths."""
 _TOGETHER, _FEWEST = 4, 256
-"""Number of bins that are joined for the next level, and the smallest number of bins of a level."""
+"""Number of bins that the next level joins, and number of bins at which there is no coarser level."""
 
 
 def packed_cells(of: Timeline) -> tuple[str, list[int]]:
-    """Return Base64 of the zlib stream of uint16 cells, and the bins of each level.
+    """Pack the cells of a timeline for the page.
 
-    Cells come level after level, line after line, the finest level first. A cell holds four shares, that of Doing k in
-    bits 4k to 4k + 3; they add up to STEPS at most.
+    Cells are uint16, level after level and line after line, the finest level first. A cell holds four shares: the share
+    of
+    ActivityKind k is in bits 4k to 4k + 3. The shares of a cell add up to at most STEPS.
+
+    Returns:
+        The zlib stream of all cells in Base64, and the number of bins of each level.
     """
     levels, bins, together = [], [], 1
     while True:
@@ -108,14 +112,14 @@ def packed_cells(of: Timeline) -> tuple[str, list[int]]:
 
 
 def _cells(shares: np.ndarray) -> np.ndarray:
-    """Return uint16 (lines, bins). Sums of shares are rounded: rounding neither fills nor empties a cell."""
+    """Return the cells as uint16 of shape (lines, bins). Sums of shares are rounded, so errors do not add up."""
     below = np.rint(np.cumsum(shares, axis=0) * STEPS).astype(np.uint16)
     parts = np.diff(below, axis=0, prepend=np.zeros_like(below[:1]))
     return sum((parts[k] << np.uint16(4 * k) for k in ActivityKind), np.zeros(parts.shape[1:], np.uint16))
 
 
 def timeline_json(run: PageRun) -> dict[str, Any]:
-    """Convert a timeline to the data that the page's script draws; times in s."""
+    """Return a timeline for the page's script. Times are in s."""
     of, marks = run.timeline, run.marks
     cells, bins = packed_cells(of)
     return {
@@ -136,13 +140,13 @@ def timeline_json(run: PageRun) -> dict[str, Any]:
 
 
 BEGINNING = "<!doctype html>\n<!-- analyze report -->\n"
-"""By which a file is known as a page that may be replaced."""
+"""First bytes of a page. A file that begins so may be replaced by a new page."""
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-"""The browser itself refuses to fetch anything."""
+"""Content security policy of the page, so that the browser itself refuses to fetch anything."""
 
 
 def page_html(runs: Sequence[PageRun]) -> str:
-    """Return the HTML of one file that needs nothing else."""
+    """Return the page as the HTML of one file, which needs no other file."""
     every = sections(runs)
     title = " and ".join(run.name for run in runs)
     differs = [("differences", "What differs")] if len(runs) > 1 else []
@@ -201,7 +205,7 @@ def _findings(runs: Sequence[PageRun]) -> str:
 
 
 def _finding(line: str) -> str:
-    """Return the sentence with its command, which comes last, as code."""
+    """Return a finding as HTML, with the command at its end as code."""
     text, then, command = line.rpartition("; next: ")
     return f"{escape(text)}; next: <code>{escape(command)}</code>" if then else escape(line)
 

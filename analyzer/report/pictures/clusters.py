@@ -1,4 +1,4 @@
-"""Picture of the kinds of bursts: the sample by duration and the first counter, or by duration alone."""
+"""Picture of clusters of bursts: the sample by duration and the first counter, or by duration alone."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from analyzer.report.words import units
 Colour = str | tuple[float, float, float, float]
 _BARS = 80
 _COLOURS = (0, 1, 2, 3, 4, 5, 6, 8, 9)
-"""Numbers of matplotlib's ten colours without grey, which stands for noise."""
+"""Numbers of matplotlib's ten colours, without grey, which stands for noise."""
 _NAMED = 12
-"""Kinds that the legend has room for; further ones are drawn in the same colours again."""
+"""Largest number of clusters in the legend. Further clusters repeat the colours."""
 
 
 def draw_clusters(found: FoundClusters, path: Path) -> None:
-    """Draw duration and counter of the sample's bursts in the colours of their kinds.
+    """Draw the bursts of the sample by duration and first counter, in the colours of their clusters.
 
-    Without counters: numbers of bursts by duration. Raises TracelibError if the file cannot be written.
+    Without counters, draw the number of bursts by duration.
+
+    Raises:
+        TracelibError: The file cannot be written.
     """
     figure = new_figure(9, 5.5)
     axes = figure.subplots()

@@ -1,4 +1,4 @@
-"""A picture of a composed model: the share of a quantity in the observable, along each parameter.
+"""Picture of a composed model: the share of a quantity in the observable, along each parameter.
 
 Source: "TIA specification", section 4.9 (figure 5.26).
 """
@@ -18,16 +18,16 @@ from analyzer.report.pictures.files import GREY, new_figure, save
 
 _PARAMETERS, _CURVES, _POINTS = 3, 9, 40
 _WIDE = 30.0
-"""Ranges wider than this factor are drawn logarithmically."""
+"""Ratio of the ends of a range above which its axis is logarithmic."""
 
 
 def draw_composed(both: ComposedModel, name: str, rows: Sequence[ComposedRow], path: Path) -> None:
     """Draw the share of one quantity along each parameter, with the 95 % interval of the first curve.
 
     Args:
-        both: The models.
+        both: The composed model.
         name: The quantity.
-        rows: The settings that were measured; what was measured there is drawn as dots.
+        rows: The settings that were measured. Measured shares are drawn as dots.
         path: A .png file.
 
     Raises:
@@ -65,7 +65,7 @@ def _draw_share(both: ComposedModel, name: str, parameter: str, rows: Sequence[C
 
 
 def _chosen(parameter: str, rows: Sequence[ComposedRow]) -> Iterator[tuple[dict[str, float], list[ComposedRow]]]:
-    """Yield the settings of all other parameters, at most as many as there are curves, each with its rows."""
+    """Yield at most _CURVES settings of all other parameters, each with its rows."""
     others: dict[tuple, list[ComposedRow]] = {}
     for row in rows:
         others.setdefault(tuple((k, v) for k, v in row.at.items() if k != parameter), []).append(row)

@@ -1,7 +1,4 @@
-"""Pictures of samples: where those lie that are near, and how predicted times spread.
-
-The results of a study as a picture: histograms of outputs, and each output over each variable.
-"""
+"""Pictures of samples: fitted machines, predicted times, and the results of a Monte Carlo study."""
 
 from __future__ import annotations
 
@@ -21,14 +18,17 @@ from analyzer.report.words.replays import value_text
 from analyzer.shots.results import ShotResults
 
 _MOST = 5
-"""Parameters that a picture has room for."""
+"""Largest number of parameters in a picture."""
 _BARS = 30
 
 
 def draw_fit(found: FoundMachine, path: Path) -> None:
-    """Draw each parameter against each other: machines drawn, those that are near, and the best.
+    """Draw the machines of a fit over each pair of parameters: all, those near the runs, and the best.
 
-    Also how often each value is near. Raises TracelibError if the file cannot be written.
+    On the diagonal are histograms of each parameter.
+
+    Raises:
+        TracelibError: The file cannot be written.
     """
     varied = found.samples.varied[:_MOST]
     size = max(3.0 * len(varied), 6.0)
@@ -89,9 +89,10 @@ def _scale(axes: Axes, of: VariedParameter, which: str) -> None:
 
 
 def draw_spread(samples: MachineSamples, run: int, title: str, path: Path) -> None:
-    """Draw how often each predicted time of a run is met, and how it depends on each parameter.
+    """Draw a histogram of the predicted times of a run, and its time over each parameter.
 
-    Raises TracelibError if the file cannot be written.
+    Raises:
+        TracelibError: The file cannot be written.
     """
     varied = samples.varied[:_MOST]
     figure = new_figure(max(3.0 * len(varied), 7.0), 7.0 if varied else 4.0)
@@ -120,12 +121,16 @@ def _times(axes: Axes, which: str) -> None:
 
 
 _MOST_OUTPUTS = 5
-"""Variables and outputs that a picture has room for."""
+"""Largest number of variables, and of outputs, in a picture."""
 _OUTPUT_BARS = 30
 
 
 def draw_results(found: ShotResults, path: Path) -> None:
-    """Draw a row for each output. Raises TracelibError where the file cannot be written."""
+    """Draw a row for each output of a study: its histogram, and its values over each variable.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     varied, outputs = found.plan.varied[:_MOST_OUTPUTS], found.plan.outputs[:_MOST_OUTPUTS]
     figure = new_figure(3.0 * (len(varied) + 1), max(2.6 * len(outputs), 3.5))
     grid = figure.subplots(len(outputs), len(varied) + 1, squeeze=False)

@@ -1,6 +1,6 @@
-"""Pictures of a fit: data and model along each parameter, residuals, importance of terms.
+"""Pictures of a fitted model: data and model along each parameter, residuals, importance of terms.
 
-Pictures of genetic searches: evolution of the best model, how often each term was found, configurations.
+Also pictures of genetic searches: evolution of the best model, frequency of terms, configurations.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 
 _SEARCH_TERMS = 30
 _LEAST = 1e-2
-"""Scores nearer to the best one are drawn in proportion."""
+"""Difference of scores below which the axis is linear."""
 
 
 def draw_search(every: Sequence[GeneticResult], figure: Figure, place: SubplotSpec) -> None:
-    """Draw side by side the evolution, the terms, and, of several configurations, what each reached."""
+    """Draw side by side the evolution of searches, the terms found, and the configurations if there are several."""
     several = len(every) > 1
     grid = place.subgridspec(1, 3 if several else 2, width_ratios=[1, 1.4, 1] if several else [1, 1.6], wspace=0.28)
     _draw_evolution(every, figure.add_subplot(grid[0]))
@@ -39,7 +39,7 @@ def draw_search(every: Sequence[GeneticResult], figure: Figure, place: SubplotSp
 
 
 def _draw_evolution(every: Sequence[GeneticResult], axes: Axes) -> None:
-    """Draw figures 2 to 4 of the paper: for each population the score of its best model, above the best of all."""
+    """Draw figures 2 to 4 of the paper: the score of each population's best model, above the best of all."""
     least = float(best_of(every).selection.scores[0])
     longest = max(int(found.generations.max()) for found in every)
     alpha = max(0.15, 1 / np.sqrt(sum(len(found.scores) for found in every)))
@@ -52,7 +52,7 @@ def _draw_evolution(every: Sequence[GeneticResult], axes: Axes) -> None:
 
 
 def _draw_terms(every: Sequence[GeneticResult], axes: Axes) -> None:
-    """Draw figure 6: how often each term is in the best models."""
+    """Draw figure 6 of the paper: how often each term is in the best models."""
     share, selection = shares(every), best_of(every).selection
     order = np.argsort(-share, kind="stable")[:_SEARCH_TERMS]
     axes.bar(range(len(order)), share[order], color=[BLUE if selection.best[k] else GREY for k in order])
@@ -63,7 +63,7 @@ def _draw_terms(every: Sequence[GeneticResult], axes: Axes) -> None:
 
 
 def _draw_configurations(every: Sequence[GeneticResult], axes: Axes) -> None:
-    """Draw figure 5: the results of each configuration."""
+    """Draw figure 5 of the paper: the results of each configuration."""
     least = float(best_of(every).selection.scores[0])
     for place, found in enumerate(every):
         above = found.scores - least
@@ -111,7 +111,7 @@ def draw_fit(found: ModelStudy, compared: Mapping[str, Model], path: Path) -> No
 
 
 def draw_model(found: ModelStudy, compared: Mapping[str, Model], name: str, axes: Axes) -> None:
-    """Draw data, model and compared models along one parameter, for up to four settings of the others."""
+    """Draw data, model and compared models along one parameter, for up to _CURVES settings of the others."""
     data, model = found.measurements, found.model
     x = data.values[name]
     others = [other for other in data.values if other != name]

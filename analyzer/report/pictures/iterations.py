@@ -1,4 +1,4 @@
-"""A heat map of ranks over iterations: what each computes, where it waits, what a counter counted."""
+"""Heat map of ranks over iterations, e.g. of computing times, waiting times or counters."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from analyzer.report.words import units
 
 MOST_RANKS, MOST_ITERATIONS = 512, 2048
-"""Cells that a picture can show; of more, each shows its largest."""
+"""Largest number of ranks and of iterations in a picture. Of more, each cell shows the largest value of several."""
 
 
 @dataclass(frozen=True)
 class Heat:
-    """Values of shape (ranks, iterations); `unit`: "time" (ns) or "count"."""
+    """Values of a heat map, of shape (ranks, iterations). unit: "time" (ns) or "count"."""
 
     title: str
     values: np.ndarray
@@ -26,7 +26,7 @@ class Heat:
 
 
 def draw_heat(axes: Axes, heat: Heat, figure: Any) -> None:
-    """Draw a heat map into axes, with its scale beside it. A map of zeros is not drawn."""
+    """Draw a heat map, with its colour scale beside it."""
     values = largest_of(heat.values, MOST_RANKS, MOST_ITERATIONS)
     top = float(np.percentile(values, 99.9)) or float(values.max(initial=0)) or 1.0
     ranks, iterations = heat.values.shape
@@ -43,7 +43,7 @@ def draw_heat(axes: Axes, heat: Heat, figure: Any) -> None:
 
 
 def draw_heats(figure: Any, heats: Sequence[Heat]) -> None:
-    """Draw heat maps one above the other, over the same iterations, into a figure or a part of one."""
+    """Draw heat maps of the same iterations one above the other, into a figure or a subfigure."""
     every = figure.subplots(len(heats), 1, sharex=True, squeeze=False).flatten()
     for axes, heat in zip(every, heats, strict=True):
         draw_heat(axes, heat, figure)
@@ -51,7 +51,7 @@ def draw_heats(figure: Any, heats: Sequence[Heat]) -> None:
 
 
 def largest_of(values: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """Reduce values to the largest of neighbours, so that at most `rows` rows and `columns` columns are left."""
+    """Reduce values to at most `rows` rows and `columns` columns: each cell is the largest of neighbouring values."""
     for axis, most in enumerate((rows, columns)):
         together = -(-values.shape[axis] // most)
         if together > 1:

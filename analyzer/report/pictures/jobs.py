@@ -1,4 +1,4 @@
-"""Pictures of batch schedulers: run times of the jobs by nodes, and what the nodes of a cluster did, as stacked bars.
+"""Pictures of batch scheduling: run times of jobs by nodes, and the use of node time as stacked bars.
 
 Source: "TIA specification", section 4.8 (figures 5.20 to 5.22).
 """
@@ -15,21 +15,21 @@ from analyzer.report.job_times import NodeTime, TimesByNodes
 from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 
 _LINE = 0.24
-"""Inches of a bar."""
+"""Height of a bar in inches."""
 _EDGES = 1.3
 _UPPER = 3.0
-"""Inches of the run times."""
+"""Height of a diagram of run times in inches."""
 _BESIDE = 2
 
 
 def draw_schedules(
     distributions: Sequence[TimesByNodes], parts: Sequence[tuple[str, Sequence[NodeTime]]], path: Path
 ) -> None:
-    """Draw run times by nodes, beside each other, and below them finished, cancelled and idle node time.
+    """Draw run times of jobs by nodes side by side, and below them finished, cancelled and idle node time.
 
     Args:
         distributions: Run times of each kind of workload.
-        parts: Title and rows: a bar for each policy and kind of estimates.
+        parts: Titles with rows; each row is a bar for one policy and kind of estimates.
         path: A .png or .svg file.
 
     Raises:
@@ -52,7 +52,7 @@ def draw_schedules(
 
 
 def _run_times(axes: Axes, found: TimesByNodes) -> None:
-    """Draw sums of run times, the application's below the sum of all other jobs."""
+    """Draw the sums of run times by nodes, the application's below the sum of all other jobs."""
     at = np.arange(len(found.rows))
     own = np.array([row.application_h.value for row in found.rows])
     others = np.array([row.total_h.value for row in found.rows]) - own

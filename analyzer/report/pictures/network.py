@@ -1,6 +1,6 @@
-"""A picture of a network's model: measured times, the lines of the model, and their differences.
+"""Pictures of a network's model: measured times with the lines of the model, and their differences.
 
-A picture of how rows of a network measurement were joined to clusters (Rodriguez 2011, figure 3.13).
+Also how rows of a measurement were joined to clusters (Rodriguez 2011, figure 3.13).
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ _COLOURS = {"gap": BLUE, "way": GREY, "overhead": ORANGE}
 _LABELS = {"gap": "gap", "way": "way (half a ping-pong)", "overhead": "overhead"}
 _POINTS = 400
 _DEVIATION = 0.2
-"""Larger deviations are drawn at the edge of the lower picture."""
+"""Deviations larger than this share are drawn at the edge of the lower picture."""
 
 
 def draw_network(of: LinkEstimate, path: Path) -> None:
-    """Write the picture as PNG; whole or not at all. Raises TracelibError."""
+    """Draw the model of a link with the measured times. The file appears complete or not at all.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     figure = new_figure()
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
     _times(of, upper)
@@ -80,17 +84,21 @@ def _deviations(of: LinkEstimate, axes: Axes) -> None:
 
 
 def _between(model: LoOgGP, begin: int) -> float:
-    """Return where the model changes from one interval to the one from `begin` on."""
+    """Return the size in bytes at which the model changes to the interval that begins at `begin`."""
     before = max(i.to_bytes for i in model.intervals if i.to_bytes < begin)
     return (before + begin) / 2
 
 
 _LEAVES = 30
-"""Where there are more rows, the last clusters that were joined stand for them."""
+"""Largest number of leaves of a tree. With more rows, the last joined clusters are the leaves."""
 
 
 def draw_dendrogram(of: SizeClusters, title: str, path: Path) -> None:
-    """Write the tree as PNG, with the line that cuts it into clusters; whole or not at all. Raises TracelibError."""
+    """Draw the tree of clusters, with the line that cuts it. The file appears complete or not at all.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     figure = new_figure(11, 6)
     figure.suptitle(title)
     draw_tree(of, figure.subplots())
@@ -98,7 +106,7 @@ def draw_dendrogram(of: SizeClusters, title: str, path: Path) -> None:
 
 
 def draw_tree(of: SizeClusters, axes: Axes) -> None:
-    """Draw the tree alone."""
+    """Draw the tree of clusters into axes."""
     sizes = _sizes(of)
     dendrogram(
         of.tree, _LEAVES, "lastp", ax=axes, leaf_label_func=lambda node: _label(*sizes[node]), leaf_rotation=90,
@@ -118,7 +126,7 @@ def draw_tree(of: SizeClusters, axes: Axes) -> None:
 
 
 def _sizes(of: SizeClusters) -> list[tuple[int, int, int]]:
-    """List smallest size in bytes, largest size in bytes and number of rows of each node of the tree, rows first."""
+    """Return smallest and largest size in bytes and number of rows of each node of the tree, leaves first."""
     found = [(int(size), int(size), 1) for size in of.size]
     for left, right in of.tree[:, :2].astype(np.int64).tolist():
         a, b = found[left], found[right]

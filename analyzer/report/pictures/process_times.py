@@ -1,6 +1,6 @@
-"""Pictures of processes under a plan: measured and predicted times, and the distance of each.
+"""Pictures of processes under a plan: measured and predicted times, and their relative distance.
 
-Source: PEMPIs-Het, figures 4 and 5 (least and largest times by size) and 6 (distance from prediction time).
+Source: PEMPIs-Het, figures 4 and 5 (least and largest times by size) and 6 (distance from predicted times).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from analyzer.report.pictures.files import BLUE, GREY, ORANGE, new_figure, save
 
 
 def draw_process_times(every: Sequence[ProcessTimes], path: Path) -> None:
-    """Draw times above and distances below; several runs by size above.
+    """Draw times above and relative distances below. Times are by rank for one run, by problem size for several runs.
 
     Args:
-        every: One run or more under one plan.
+        every: One or more runs under one plan.
         path: A .png or .svg file.
 
     Raises:
@@ -58,7 +58,7 @@ def _by_rank(axes: Axes, one: ProcessTimes) -> None:
 
 
 def _by_size(axes: Axes, every: Sequence[ProcessTimes]) -> None:
-    """Draw the first and the last process that is done; by size if the plan has several, else by run."""
+    """Draw the least and the largest time of a process by problem size, or by run if sizes are not distinct."""
     order = sorted(every, key=lambda one: one.size)
     has_sizes = len({one.size for one in every}) == len(every)
     x = [one.size for one in order] if has_sizes else list(range(1, len(order) + 1))

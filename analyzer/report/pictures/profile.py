@@ -1,4 +1,4 @@
-"""A picture of a profile: what the threads do over time, one above the other, and the messages that wait."""
+"""Picture of parallelism over time: what threads do, stacked, and the number of waiting messages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from analyzer.report.words import units
 
 _COLOURS = {COMPUTING: BLUE, COLLECTIVES: ORANGE, MESSAGES: "#f0c808"}
 _MOST = 4000
-"""Bins that a picture can show; if there are more, several are drawn as their mean."""
+"""Largest number of bins in a picture. With more, the mean of several bins is drawn."""
 
 
 def draw(profiled: ProfileReport, path: Path) -> None:
-    """Write the picture as PNG; whole or not at all. Raises TracelibError."""
+    """Draw the parallelism of a run over time. The file appears complete or not at all.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     found = profiled.found
     waits = QUEUE in found.series and bool(found.series[QUEUE].any())
     figure = new_figure(9, 5 if waits else 4)
@@ -50,7 +54,7 @@ def _stack(found: Parallelism, axes: Axes) -> None:
 
 
 def _drawable(found: Parallelism, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return edges in s, and values, of _MOST bins or fewer."""
+    """Return the edges (s) and values of a series, reduced to at most _MOST bins."""
     values, edges = found.series[name], found.edges
     together = -(-len(values) // _MOST)
     firsts = np.arange(0, len(values), together)

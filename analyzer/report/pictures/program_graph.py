@@ -1,6 +1,6 @@
-"""A picture of a program's graph: a column for the ranks that execute the same parts, time downwards.
+"""Picture of a program's graph: a column for each group of ranks that execute the same parts, time downwards.
 
-Source: PEMPIs-Het, figures 2 and 3 (DP*Graph++): what heterogeneity touches has another colour.
+Source: PEMPIs-Het, figures 2 and 3 (DP*Graph++). Parts in which processes differ have another colour.
 """
 
 from __future__ import annotations
@@ -22,16 +22,20 @@ from analyzer.structure.graph.steps import ENDS
 
 _MOST_LANES, _MOST_PARTS = 4, 120
 _LANE, _BOX, _ROW, _HEIGHT = 4.0, 2.9, 0.75, 0.5
-"""Inches: a column, a symbol in it, a row, a symbol's height."""
+"""Sizes in inches: width of a column and of a symbol in it, height of a row and of a symbol."""
 _SIDE = 1.0
 _LETTERS = 42
 _MESSAGES = "#009e73"
 Stretch = tuple[int, int]
-"""The first and the last of neighbouring columns."""
+"""First and last of several neighbouring columns."""
 
 
 def draw_program(found: ProgramGraph, path: Path) -> None:
-    """Draw the graph. Raises TracelibError where the file cannot be written."""
+    """Draw the graph of a program.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     lanes = found.lanes()
     if len(lanes) > _MOST_LANES:
         lanes = [found.seen]
@@ -60,13 +64,13 @@ def draw_program(found: ProgramGraph, path: Path) -> None:
 
 
 def _kept(nodes: Sequence[GraphNode]) -> list[int]:
-    """Return all parts, or the ones with the most time."""
+    """Return the numbers of the _MOST_PARTS parts with the most time, in order."""
     longest = sorted(range(len(nodes)), key=lambda number: -nodes[number].ns.sum())[:_MOST_PARTS]
     return sorted(longest)
 
 
 class _Layout:
-    """Where symbols are: rows by the order of the parts, columns by the ranks."""
+    """Positions of symbols: rows in order of the parts, columns by ranks."""
 
     def __init__(self, found: ProgramGraph, lanes: Sequence[np.ndarray], kept: Sequence[int]) -> None:
         self.found, self.lanes = found, lanes
@@ -77,7 +81,7 @@ class _Layout:
         return np.array([bool(by_rank[ranks].any()) for ranks in self.lanes])
 
     def stretches(self, by_rank: np.ndarray) -> Iterator[Stretch]:
-        """Yield neighbouring columns with ranks for which a number is not 0."""
+        """Yield runs of neighbouring columns that have ranks with a number other than 0."""
         inside = np.flatnonzero(self._in_lanes(by_rank))
         if len(inside):
             for some in np.split(inside, np.flatnonzero(np.diff(inside) > 1) + 1):
@@ -90,18 +94,18 @@ class _Layout:
         return _LANE * (stretch[0] + stretch[1] + 1) / 2
 
     def box(self, node: int, stretch: Stretch) -> tuple[float, float, float]:
-        """Return left, width, and the height of its middle."""
+        """Return left edge, width, and vertical middle of a part's symbol."""
         left = _LANE * stretch[0] + (_LANE - _BOX) / 2
         return left, _LANE * (stretch[1] - stretch[0]) + _BOX, self.row_y(self.row[node])
 
     def box_around(self, node: int, stretch: Stretch) -> tuple[float, float, float]:
-        """Return the symbol of a part that has these columns."""
+        """Return the symbol of a part that covers these columns."""
         return self.box(node, next(
             one for one in self.stretches(self.found.nodes[node].count) if one[0] <= stretch[0] and stretch[1] <= one[1]
         ))  # fmt: skip
 
     def is_free(self, above: int, below: int, stretch: Stretch) -> bool:
-        """Return True if no symbol is between two rows in these columns."""
+        """Return True if there is no symbol between two rows in these columns."""
         return not any(self._taken[row][stretch[0] : stretch[1] + 1].any() for row in range(above + 1, below))
 
 

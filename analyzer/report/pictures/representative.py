@@ -1,4 +1,4 @@
-"""A picture of a representative part: where it lies in the whole, what it looks like, and what other lengths cost."""
+"""Picture of a representative subset: its place in the series, its values, and the errors of other lengths."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from analyzer.report.representative import RepresentativeReport
 from analyzer.report.words import units
 
 _POINTS = 1500
-"""That a line has room for; more steps are drawn as the range of some together."""
+"""Largest number of points of a line. With more steps, the range of several steps is drawn."""
 _AROUND = 2
-"""Periods before and after the part that are shown beside it."""
+"""Number of periods that are shown before and after the subset."""
 _COLOURS = (BLUE, ORANGE, GREY)
 
 
 def draw_representative(found: RepresentativeReport, path: Path) -> None:
-    """Write the picture; whole or not at all. Raises TracelibError."""
+    """Draw a representative subset. The file appears complete or not at all.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     subset, name = found.subset, Path(found.series.name).name
     rows = 1 if subset is None else 4 if found.sweep else 3
     figure = new_figure(10, 1 + 2.2 * rows)

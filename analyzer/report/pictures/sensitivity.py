@@ -1,4 +1,4 @@
-"""A picture of sweeps: the time of the run over each parameter, with the knee."""
+"""Picture of sweeps: the time of a run over each parameter, with the knee."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ from analyzer.sensitivity.knees import THRESHOLD
 from analyzer.sensitivity.study import SweepEnds
 
 _TIME, _KNEE, _HERE = "#0072b2", "#d55e00", "#888888"
-"""Told apart by all eyes (Okabe and Ito)."""
+"""Colours that colour-blind people can tell apart (Okabe and Ito)."""
 _HEIGHT = 3.2  # inches of a row of pictures
 _WIDTH = 4.5
 _SPANS = 5.0
-"""Times that differ by more than this factor are drawn on a logarithmic axis."""
+"""Ratio of the largest and the least time above which the axis is logarithmic."""
 _MB = float(1 << 20)
 
 
 def draw_sweeps(studied: SensitivityReport, path: Path) -> None:
-    """Write one picture of all sweeps as PNG; whole or not at all. Raises TracelibError."""
+    """Draw all sweeps into one picture. The file appears complete or not at all.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     sweeps = studied.found.sweeps
     columns = min(2, len(sweeps))
     rows = math.ceil(len(sweeps) / columns)

@@ -1,7 +1,7 @@
-"""A picture of the structure of a run: iterations by rank, signals, and the parts on each level.
+"""Picture of the structure of a run: iterations by rank, signals, and the parts on each level.
 
-What phases, periods and perturbed times are found by, as pictures: wavelet details and the signals of what perturbs
-over time, the autocorrelation over the lag.
+It also shows how phases, periods and perturbed times were found: wavelet details and perturbing signals over time, and
+the autocorrelation over the lag.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from analyzer.structure.signals.from_calls import BURSTS
 from analyzer.structure.wavelets import NEIGHBOURS, NOTHING, THRESHOLD, details, selected
 
 _LEVELS = 12
-"""Levels of detail that are drawn; the finest ones."""
+"""Number of wavelet levels that are drawn, from the finest."""
 _COLUMNS = 1000
 _POINTS = 1 << 12
 _LAGS = 6
-"""Periods that lags go up to."""
+"""Largest lag that is drawn, in periods."""
 
 
 _NAMES = {
@@ -43,10 +43,11 @@ _NAMES = {
 
 
 def draw_details(signal: RunSignal, axes: Axes) -> None:
-    """Draw the largest absolute detail coefficient of each level in each column of time.
+    """Draw the wavelet details of a signal: the largest absolute coefficient of each level in each column of time.
 
-    Levels go down; 1: the highest frequencies. Values are shares of the largest of the level: the phase that computes
-    is where the upper lines are dark. The orange lines are the stretches that each level selects as the phase.
+    Levels go down from 1, the highest frequencies. Values are shares of the largest coefficient of the level. A
+    computing
+    phase is where the upper levels are dark. Orange lines are the stretches that each level selects as the phase.
     """
     shown = largest_details(signal.values)
     end = signal.begin_ns + signal.width_ns * len(signal.values)
@@ -59,9 +60,10 @@ def draw_details(signal: RunSignal, axes: Axes) -> None:
 
 
 def phases(values: np.ndarray) -> list[np.ndarray]:
-    """Find the stretches of high frequency of each level that is drawn.
+    """Find the stretches of high frequency in each level that is drawn.
 
-    Each is int64 (n, 2); n is 0 where a level has no information.
+    Returns:
+        For each level the begins and ends, int64 of shape (n, 2); n = 0: the level has no information.
     """
     found, least = [], NOTHING * float(np.abs(values).max(initial=0))
     for level, coefficients in enumerate(details(values)[:_LEVELS], 1):
@@ -74,7 +76,7 @@ def phases(values: np.ndarray) -> list[np.ndarray]:
 
 
 def draw_disturbing(one: PerturbingSignal, axes: Axes) -> None:
-    """Draw the signal, and in orange what its filter leaves of it."""
+    """Draw a perturbing signal and, in orange, the part of it that its filter leaves."""
     times = np.arange(len(one.values)) * one.width_ns / 1e9
     axes.step(times, one.values, where="post", color=GREY, linewidth=0.7)
     axes.step(times, one.filtered, where="post", color=ORANGE, linewidth=1)
@@ -83,9 +85,9 @@ def draw_disturbing(one: PerturbingSignal, axes: Axes) -> None:
 
 
 def largest_details(values: np.ndarray) -> np.ndarray:
-    """Return the largest |coefficient| of each level and stretch of the values, float64 (levels, columns).
+    """Return the largest absolute coefficient of each level and column, float64 of shape (levels, columns).
 
-    It is a share of the largest of the level; 0 in a level without information.
+    Values are shares of the largest of the level; 0: the level has no information.
     """
     columns = min(len(values), _COLUMNS)
     found = np.zeros((0, columns))
@@ -104,7 +106,7 @@ def largest_details(values: np.ndarray) -> np.ndarray:
 
 
 def draw_correlation(signal: RunSignal, period_ns: float, axes: Axes) -> None:
-    """Draw the correlation of a signal with itself later; its maxima should lie at the period and its multiples."""
+    """Draw the autocorrelation of a signal. Its maxima should lie at multiples of the period."""
     values, width = signal.values, float(signal.width_ns)
     while len(values) > 2 * _POINTS:
         values, width = coarser(values, 2), 2 * width
@@ -122,15 +124,24 @@ def draw_correlation(signal: RunSignal, period_ns: float, axes: Axes) -> None:
 
 ENDINGS = (".png",)
 _MOST_POINTS, _MOST_RANKS, _MOST_ITERATIONS = 2000, 64, 1000
-"""Bins, ranks and iterations that a picture can show."""
+"""Largest number of bins, ranks and iterations in a picture."""
 _COLOURS = (BLUE, ORANGE)
 _LINE = 115
-"""Letters of a title that fit a line."""
+"""Number of letters of a title that fit in a line."""
 _MAPS_HEIGHT, _CORRELATION_HEIGHT = 4.5, 1.8
 
 
 def draw(structure: Structure, path: Path, even: Imbalance | None = None) -> None:
-    """Write the picture; whole or not at all. Raises TracelibError. `even`: for maps of ranks over iterations."""
+    """Draw the structure of a run. The file appears complete or not at all.
+
+    Args:
+        structure: The structure.
+        path: The file.
+        even: Imbalance of the main loop, for maps of ranks over iterations. None: no maps.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     shown, disturbing = structure.signals, [one for one in structure.disturbing if one.marked.any()]
     has_ranks = structure.main is not None and structure.ranks > 0
     heights = [2.0] * has_ranks + [1.0] * (len(shown) + bool(shown) + len(disturbing)) + [1.4]
@@ -166,7 +177,7 @@ def draw(structure: Structure, path: Path, even: Imbalance | None = None) -> Non
 
 
 def _ranks(structure: Structure, axes: Axes) -> None:
-    """Draw the iterations of the main loop on each rank, in turn in two colours."""
+    """Draw the iterations of the main loop on each rank, in two alternating colours."""
     main = structure.main
     assert main is not None and main.iterations is not None
     edges = main.iterations.edges / 1e9
@@ -201,10 +212,11 @@ def _wrapped(text: str) -> str:
 
 
 def _tree(structure: Structure, axes: Axes) -> None:
-    """Draw a line for each level.
+    """Draw the parts of the run, one line for each level.
 
-    Loops are filled, their typical iteration is orange, other parts are empty; inner ones are below the iteration that
-    they are of.
+    Loops are filled, and their typical iteration is orange; other parts are empty. Inner parts stand below the
+    iteration
+    that contains them.
     """
     deepest = 1
     for top in structure.parts:
