@@ -1,4 +1,4 @@
-"""All that a trace says, as tables of all ranks: calls, messages, regions, iterations, waits, places.
+"""All data of a trace as tables of all ranks: calls, messages, regions, iterations, waits, places.
 
-The user's side of it is docs/python.md.
+docs/python.md describes them for users.
 """

@@ -1,1 +1,1 @@
-"""The live view: a run at any zoom, read from where it lies, and a small server that shows it in a browser."""
+"""The live view: a run at any zoom, read from its files, and the data that a browser shows."""

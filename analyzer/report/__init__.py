@@ -1,1 +1,1 @@
-"""Turns results into text; knows nothing of how they were computed."""
+"""Reports: results as text, for JSON and as pictures. Nothing here computes results."""

@@ -230,7 +230,8 @@ def simulated_json(one: SimulatedLog) -> dict[str, object]:
 
 
 def print_simulated(found: list[SimulatedLog], distribution: TimesByNodes, console: Console) -> None:
-    """Print a line for each policy and kind of estimates, the processors' time, and how long jobs of each width ran."""
+    """Print a line for each policy and kind of estimates, then the use of node time, and run times by number of
+    nodes."""
     table = plain_table("policy", "estimates", "time", "mean wait", "slowdown", "cancelled")
     for one in found:
         outcome = one.outcome

@@ -120,7 +120,7 @@ def _hosts(found: ShotResults) -> Table:
 
 
 def results_json(found: ShotResults, written: Sequence[Path]) -> dict[str, Any]:
-    """Return the same as plain data."""
+    """Return the results of a study for JSON."""
     plan = found.plan
     return {
         "study": str(plan.path),

@@ -1,1 +1,1 @@
-"""The first look: a summary, computed once, and its tables, sentences and plain data."""
+"""The first look: a summary, computed once, and its tables, sentences and JSON."""

@@ -1,4 +1,4 @@
-"""The summary as plain data for `--json`: seconds, bytes and fractions under stable names."""
+"""The first look for `--json`. Times are in s, sizes in bytes, shares are fractions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from analyzer.trace.error_classes import error_name
 
 
 def summary_json(summary: Summary) -> dict[str, Any]:
-    """Convert a summary to what `analyze look --no-files --json` prints."""
+    """Return a summary as `analyze look --no-files --json` prints it."""
     trace, bursts = summary.trace, summary.bursts
     present = summary.present
     useful, inside = summary.useful.by_rank()[present], summary.mpi_ns[present]
@@ -110,9 +110,12 @@ def summary_json(summary: Summary) -> dict[str, Any]:
 def efficiency_json(
     efficiency: Efficiency, transfer_waits_ns: int | None = None, *, additive: bool = False
 ) -> dict[str, Any]:
-    """Return the factors, and what they are relative to.
+    """Return the efficiency factors for JSON, with the times from which they are computed.
 
-    transfer_waits_ns: the most that is waiting for a CPU of the time that an ideal network would save.
+    Args:
+        efficiency: The factors.
+        transfer_waits_ns: Upper bound in ns of waiting for a CPU within the gain of an ideal network. None: not known.
+        additive: Whether factors have the additive form (PyPOP).
     """
     form = AdditiveEfficiency(efficiency) if additive else efficiency
     ideal = efficiency.ideal
@@ -137,7 +140,7 @@ def efficiency_json(
 
 
 def scaling_json(scaling: Scaling) -> dict[str, float | None]:
-    """Return a run's factors relative to another one's."""
+    """Return the scaling factors of a run relative to a reference run, for JSON."""
     return asdict(scaling)
 
 

@@ -29,7 +29,7 @@ from analyzer.trace.trace import NOT_KNOWN
 
 
 def print_look(summary: Summary, console: Console) -> None:
-    """Print everything that there is to say about a run; sections without content are left out."""
+    """Print all sections of the first look. Sections without content are left out."""
     for line in few_lines(summary.trace.extra(Losses).ending, FEW):
         console.print(Text(line, style="bold red"))
     _print_run(summary, console)
@@ -98,7 +98,7 @@ def print_look(summary: Summary, console: Console) -> None:
 
 
 def print_files(written: Sequence[Path], next_command: str, notes: Iterable[str], console: Console) -> None:
-    """Print the files made from the trace, what they could not hold, and what to type next."""
+    """Print the files that were made from the trace, facts that they cannot hold, and the command to type next."""
     if not written and (said := list(notes)):
         _lines(console, "Not written", said)
     if written:

@@ -1,5 +1,5 @@
-"""One page that explains runs: self-contained HTML with charts and a timeline that can be zoomed."""
+"""An HTML page that explains runs. It is one file with charts, and with a timeline that can be zoomed."""
 
 from analyzer.report.matplotlib_setup import prepare
 
-prepare()  # all that draws is in here, and imports matplotlib
+prepare()  # everything that draws imports this package first, and matplotlib later

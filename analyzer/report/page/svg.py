@@ -33,7 +33,7 @@ _STYLE: Any = {
 
 _TICKS = 6
 _REM, _WIDEST, _DARKEST = 6.6, 11.3, 0.78
-"""rem for an inch; inches of a page; the part of the colours that is used."""
+"""In this order: rem per inch; largest width of a page in inches; share of the colour map that is used."""
 
 
 class Chart:

@@ -1,4 +1,4 @@
-"""Pictures of results as PNG files."""
+"""Pictures of results as PNG or SVG files."""
 
 from analyzer.report.matplotlib_setup import prepare
 

@@ -84,14 +84,22 @@ _BEYOND = 4
 _TERMS = 24
 _BROKEN = ("--", ":", "-.")
 _WIDE = 30.0
-"""Ranges wider than this factor are drawn logarithmically."""
+"""Ratio of the ends of a range above which its axis is logarithmic."""
 
 
 def draw_fit(found: ModelStudy, compared: Mapping[str, Model], path: Path) -> None:
-    """Draw a column for each parameter.
+    """Draw a fitted model, with a column for each parameter.
 
-    Above are the data, the model and its 95 % interval up to 4 times beyond the data, below are residuals. Compared
-    models are broken lines. Raises TracelibError if the file cannot be written.
+    Above are the data, the model and its 95 % interval, up to _BEYOND times the largest measured value; below are the
+    residuals. Compared models are broken lines.
+
+    Args:
+        found: The fitted model with its measurements.
+        compared: Other models by name.
+        path: A .png or .svg file.
+
+    Raises:
+        TracelibError: The file cannot be written.
     """
     names = [name for name, x in found.measurements.values.items() if np.ptp(x) > 0][:_PARAMETERS]
     names = names or list(found.measurements.values)[:1]

@@ -44,7 +44,7 @@ def draw_representative(found: RepresentativeReport, path: Path) -> None:
 
 
 def _metric(found: RepresentativeReport, axes: Axes, first: int, last: int) -> None:
-    """Draw the metric in steps [first, last), the part in colour, and the value of the whole."""
+    """Draw the metric in steps [first, last), with the subset in colour, and the value of the whole as a line."""
     series, metric = found.series, found.metrics[0]
     low, high, at = ranges(metric.values()[first:last])
     times = (first + at) * series.step
@@ -67,14 +67,17 @@ def _metric(found: RepresentativeReport, axes: Axes, first: int, last: int) -> N
 
 
 def ranges(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the least and the largest of each stretch of steps, of at most _POINTS stretches, and the begin of
-    each."""
+    """Reduce values to the range of at most _POINTS stretches of steps.
+
+    Returns:
+        Least value, largest value and first step of each stretch.
+    """
     at = np.unique(np.linspace(0, len(values), min(len(values), _POINTS), endpoint=False).astype(np.int64))
     return np.minimum.reduceat(values, at), np.maximum.reduceat(values, at), at
 
 
 def _lengths(found: RepresentativeReport, axes: Axes) -> None:
-    """Draw the error of each metric at each length, in % of the period."""
+    """Draw the error of each metric by length of the subset, in % of the period."""
     for number, (metric, colour) in enumerate(zip(found.metrics, _COLOURS, strict=False)):
         errors = [one.errors[number] for one in found.lengths]
         known = [(one.share, 100 * e) for one, e in zip(found.lengths, errors, strict=True) if e is not None]
@@ -86,7 +89,7 @@ def _lengths(found: RepresentativeReport, axes: Axes) -> None:
 
 
 def _sweep(found: RepresentativeReport, period: int, axes: Axes) -> None:
-    """Draw the errors of the three ways of sampling over the length of their intervals."""
+    """Draw the errors of the three ways of sampling by length of their intervals."""
     for way, colour in zip(("msp", "ssp", "lsp"), _COLOURS, strict=True):
         known = [(one.steps, 100 * e) for one in found.sweep or () if (e := getattr(one, way)) is not None]
         axes.plot([x for x, _ in known], [y for _, y in known], color=colour, label=way.upper(), linewidth=1)

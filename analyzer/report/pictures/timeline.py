@@ -1,4 +1,4 @@
-"""A timeline of ranks as PNG or SVG: each line of ranks is a bar, filled from below by what its threads do."""
+"""Timeline of ranks as PNG or SVG: each line is a bar, filled from below by the activities of its threads."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from analyzer.report.words import units
 from analyzer.timeline import NAMES, Timeline, TimelineMarks
 
 COLOURS = (BLUE, ORANGE, "#f0c808", "#000000")
-"""Colours by `Doing`. Colour-blind readers can tell them apart, also in shades of grey."""
+"""Colours by ActivityKind. Colour-blind readers can tell them apart, also in shades of grey."""
 NOTHING = "#ffffff"
 ENDINGS = (".png", ".svg")
 _WIDTH, _LEAST, _MOST = 11.0, 2.6, 12.0  # inches
 _LINE, _AROUND = 0.32, 1.2  # inches of a line where there are few; of what is above and below all lines
 _PIXELS = 24
-"""Heights that a line's shares are told apart in; fewer where there are many lines."""
+"""Height in pixels of a line, which limits how exactly shares are drawn. It is less if there are many lines."""
 _MOST_PIXELS = 1600
 _NAMED = 32
-"""Lines whose names have room."""
+"""Largest number of lines whose names are written."""
 
 
 @dataclass(frozen=True)
 class TimelineNote:
-    """A box around something in a line."""
+    """A box around a stretch of time in one line of the timeline."""
 
     line: int
     begin_ns: int
@@ -42,8 +42,20 @@ def draw_timeline(
     of: Timeline, marks: TimelineMarks, title: str, path: Path, notes: Sequence[TimelineNote] = (), boxed: str = "",
     moment_ns: int | None = None,
 ) -> None:  # fmt: skip
-    """Write the picture; whole or not at all. boxed: what is in the boxes. moment_ns: a line is drawn there. Raises
-    TracelibError."""
+    """Draw a timeline. The file appears complete or not at all.
+
+    Args:
+        of: The timeline.
+        marks: Flushes, regions and iterations to mark.
+        title: Title of the picture.
+        path: A .png or .svg file.
+        notes: Boxes to draw.
+        boxed: What the boxes mean, for the legend.
+        moment_ns: Time in ns at which a vertical line is drawn. None: no line.
+
+    Raises:
+        TracelibError: The file cannot be written.
+    """
     count = len(of.lines.names)
     height = min(max(_LINE * count + 1.5, _LEAST), _MOST)
     figure = new_figure(_WIDTH, height)
@@ -74,7 +86,7 @@ def draw_timeline(
 
 
 def _when(span_s: float) -> Callable[[float, int], str]:
-    """Return the function that writes times along the axis, so that times of a short part of a run differ."""
+    """Return the function that writes times at the axis, with enough decimals for a short part of a run."""
 
     def text(s: float, _: int) -> str:
         usual = units.time(s * 1e9) if s else "0"
@@ -84,8 +96,10 @@ def _when(span_s: float) -> Callable[[float, int], str]:
 
 
 def picture(of: Timeline) -> np.ndarray:
-    """Return pixels, uint8 (pixels, bins, 3): as many rows for each line as there is room for, less one between
-    lines."""
+    """Return the pixels of a timeline, uint8 of shape (rows of pixels, bins, 3).
+
+    A line has as many rows as there is room for, the last of which is white.
+    """
     count = max(len(of.lines.names), 1)
     height = max(min(_PIXELS, _MOST_PIXELS // count), 3)
     below = np.cumsum(of.shares, axis=0)  # (states, lines, bins)
@@ -109,9 +123,9 @@ def _lines(of: Timeline, axes: Axes) -> None:
 
 
 def _marks(of: Timeline, marks: TimelineMarks, axes: Axes, inch: float) -> None:
-    """Draw flushes in their lines; above all lines regions and the edges of iterations.
+    """Draw flushes in their lines, and regions and begins of iterations above all lines.
 
-    inch: as a part of their height.
+    `inch` is the length of an inch, as a fraction of the height of the axes.
     """
     small = len(of.lines.names) > _NAMED
     for line, at in marks.flushes:

@@ -1,4 +1,4 @@
-"""Views as pictures: rows over time in colours or as level curves, and histograms."""
+"""Pictures of views: rows over time as curves or in colours, and histograms."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ENDINGS = (".png", ".svg")
 _WIDTH, _LEAST, _MOST = 11.0, 2.4, 12.0  # inches
 _LINE, _CURVE, _AROUND, _TITLE = 0.3, 1.1, 1.3, 0.35
 _PEAK = 4
-"""How far above the highest mean a curve is shown."""
+"""Largest value of a curve that is shown, as a multiple of the highest mean."""
 _CURVES = 6
-"""Rows that are drawn as curves; more are colours."""
+"""Largest number of rows that are drawn as curves. More rows are drawn in colours."""
 _ORDERS = 100
-"""Numbers that differ by more are in logarithmic colours."""
+"""Ratio of the largest and the least number from which on the colour scale is logarithmic."""
 _NAMED = 32
 _KEYS = 14
-"""Names of values that have room below."""
+"""Largest number of values in the legend."""
 _PALETTE = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#f0c808", "#56b4e9", "#7b3294", "#8c510a", "#e69f00", "#1b7837",
     "#b2182b", "#4d4d4d", "#80cdc1", "#c2a5cf",
@@ -38,12 +38,15 @@ _PALETTE = (
 
 
 def draw_profiles(every: Sequence[tuple[str, ViewProfile]], title: str, path: Path) -> None:
-    """Draw the rows of a view, run by run, on one scale of time and of values. The file is written whole or not at all.
+    """Draw the rows of a view, run by run, on one scale of time and of values.
 
-    every: name of each run, and its view.
+    Args:
+        every: Name of each run, and the view of this run.
+        title: Title of the picture.
+        path: A .png or .svg file. It appears complete or not at all.
 
     Raises:
-        TracelibError: The picture cannot be written.
+        TracelibError: The file cannot be written.
     """
     profiles = [of for _, of in every]
     named = any(of.names for of in profiles)
@@ -66,19 +69,19 @@ def draw_profiles(every: Sequence[tuple[str, ViewProfile]], title: str, path: Pa
 
 
 def _panels(figure: Figure, rows: Sequence[int]) -> list[Axes]:
-    """Make panels one below the other, as high as their rows, with one axis of time."""
+    """Make panels below each other with one axis of time. Their heights are proportional to their numbers of rows."""
     grid = {"height_ratios": [max(count, 1) for count in rows]}
     return list(np.atleast_1d(figure.subplots(len(rows), 1, sharex=True, gridspec_kw=grid)))
 
 
 def _span(profiles: Sequence[ViewProfile]) -> tuple[float, float]:
-    """Return seconds, from the first begin to the last end."""
+    """Return the first begin and the last end of all runs in s."""
     begin, end = min(of.edges[0] for of in profiles), max(of.edges[-1] for of in profiles)
     return begin / 1e9, max(end, begin + 1) / 1e9
 
 
 def _draw_curves(runs: Sequence[tuple[str, ViewProfile]], figure: Figure) -> None:
-    """Draw the mean as a line; from least to most as a shade."""
+    """Draw each row as a curve: the mean as a line, and the range from least to most as a shade."""
     profiles = [of for _, of in runs]
     count = sum(len(of.rows) for of in profiles)
     every = np.atleast_1d(figure.subplots(count, 1, sharex=True, sharey=True))
@@ -101,7 +104,7 @@ def _draw_curves(runs: Sequence[tuple[str, ViewProfile]], figure: Figure) -> Non
 
 
 def _limit(profiles: Sequence[ViewProfile], every: np.ndarray) -> None:
-    """Cut values far above the others, so that peaks of an instant do not flatten the means; the cut is named."""
+    """Cut peaks off at _PEAK times the highest mean, so that means are not flattened, and say so in the picture."""
     low = max(float(np.nanmax(-of.minimum, initial=0.0)) for of in profiles)
     high = max(float(np.nanmax(of.maximum, initial=0.0)) for of in profiles)
     mean = max(float(np.nanmax(of.mean, initial=0.0)) for of in profiles)
@@ -117,7 +120,7 @@ def _steps(values: np.ndarray) -> np.ndarray:
 
 
 def _draw_colours(profiles: Sequence[ViewProfile], panels: Sequence[Axes], figure: Figure) -> None:
-    """Draw the mean as a colour: the darker, the more; nothing is white."""
+    """Draw the mean as a colour: the darker, the larger; the least value is white."""
     shades = colormaps["viridis_r"](np.linspace(0, 1, 256))
     shades[0] = (1, 1, 1, 1)
     most = max(float(np.nanmax(of.mean, initial=0.0)) for of in profiles)
@@ -133,9 +136,10 @@ def _draw_colours(profiles: Sequence[ViewProfile], panels: Sequence[Axes], figur
 
 
 def _draw_named(profiles: Sequence[ViewProfile], panels: Sequence[Axes], figure: Figure) -> None:
-    """Draw the value with most of each pixel, in a colour of its own; the most frequent ones are named.
+    """Draw for each bin the value that holds longest, each value in a colour of its own.
 
-    Runs may have other numbers for a name: colours go by names.
+    Colours belong to names, because runs may have different numbers for the same name. The most frequent are in the
+    legend.
     """
     counted: Counter[str] = Counter()
     for of in profiles:
@@ -174,7 +178,8 @@ def _name_rows(rows: tuple[str, ...], level: str, axes: Axes) -> None:
 
 
 def _norm(values: np.ndarray) -> Normalize:
-    """Return a logarithmic scale if numbers are of different orders."""
+    """Return the scale of colours. It is logarithmic if numbers differ by a factor of _ORDERS or more, and none is
+    negative."""
     above = values[np.nan_to_num(values) > 0]
     low, high = float(above.min(initial=np.inf)), float(above.max(initial=0.0))
     if not high or (np.nan_to_num(values) < 0).any() or high < _ORDERS * low:
@@ -183,9 +188,15 @@ def _norm(values: np.ndarray) -> Normalize:
 
 
 def draw_histograms(every: Sequence[tuple[str, Histogram]], title: str, path: Path) -> None:
-    """Draw rows and columns in colours, a panel for each run and plane, with the same columns and one scale.
+    """Draw histograms in colours: a panel for each run and plane, with common columns and one scale.
 
-    The file is whole or not there. every: name of each run, and its histogram. Raises TracelibError.
+    Args:
+        every: Name of each run, and the histogram of this run.
+        title: Title of the picture.
+        path: A .png or .svg file. It appears complete or not at all.
+
+    Raises:
+        TracelibError: The file cannot be written.
     """
     shown = [(label, of.filled()) for label, of in every]
     columns = _columns([of for _, of in shown])
@@ -218,7 +229,7 @@ def draw_histograms(every: Sequence[tuple[str, Histogram]], title: str, path: Pa
 
 
 def _columns(every: Sequence[Histogram]) -> list[str]:
-    """List the columns of all runs in order of their values. A name is where the first run has it."""
+    """Return the columns of all runs in order of their values. The first run that has a name determines its place."""
     places: dict[str, float] = {}
     for of in every:
         for name, edge in zip(of.columns, of.edges.tolist(), strict=True):
@@ -227,7 +238,7 @@ def _columns(every: Sequence[Histogram]) -> list[str]:
 
 
 def _aligned(values: np.ndarray, own: Sequence[str], columns: Sequence[str]) -> np.ndarray:
-    """Place the values of rows and own columns into the columns of all runs. NaN: the run does not have the column."""
+    """Place values of shape (rows, own columns) into the columns of all runs. NaN: the run does not have the column."""
     place = {name: at for at, name in enumerate(columns)}
     found = np.full((len(values), len(columns)), np.nan)
     found[:, [place[name] for name in own]] = values

@@ -1,1 +1,1 @@
-"""Views as text, as plain data, as CSV."""
+"""Views as printed tables, for JSON, and as CSV."""
