@@ -50,8 +50,10 @@ class Where:
 
     @cached_property
     def iterations(self) -> Iterations | None:
-        """Iterations of the given loop, or of the main loop that `analyze structure` finds. None: there is no main
-        loop."""
+        """Iterations of the given loop, or of the main loop that `analyze structure` finds.
+
+        None: there is no main loop.
+        """
         if self._iterations:
             return self._iterations
         main = main_loop(self.trace, Team(), by_signals=True)

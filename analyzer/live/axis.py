@@ -51,8 +51,10 @@ class Axis:
 
     @property
     def begins(self) -> np.ndarray:
-        """Begins of the intervals as places on the axis, int64 of shape (intervals + 1,). The first entry is a
-        sentinel, -1."""
+        """Begins of the intervals as places on the axis, int64 of shape (intervals + 1,).
+
+        The first entry is a sentinel, -1.
+        """
         return self._begins.mapped()
 
     @property
@@ -61,8 +63,10 @@ class Axis:
         return self._before.mapped()
 
     def index_at(self, places: np.ndarray) -> np.ndarray:
-        """Return the index of the last entry of `begins` that is at or before each place (int64, the shape of
-        `places`)."""
+        """Return the index of the last entry of `begins` that is at or before each place.
+
+        The result is int64 and has the shape of `places`.
+        """
         flat = places.ravel()
         parts = [
             np.searchsorted(self.begins, flat[first : first + _AT_ONCE], side="right") - 1

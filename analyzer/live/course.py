@@ -147,8 +147,10 @@ class BurstCourse:
 
 
 def _levels(values: Rows, of: np.ufunc) -> list[Rows]:
-    """Build the levels of extremes. Level 0 is the values; each next level has the extreme of each _TOGETHER
-    entries."""
+    """Build the levels of extremes.
+
+    Level 0 is the values; each next level has the extreme of each _TOGETHER entries.
+    """
     found = [values]
     while len(found[-1]) > _TOGETHER:
         below = found[-1].mapped()

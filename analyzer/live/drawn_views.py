@@ -274,8 +274,10 @@ def listed_name(name: str) -> str:
 
 
 class ViewChoice:
-    """The views that a page may draw, by name. A page can only name a view, so it cannot make the server read a
-    file."""
+    """The views that a page may draw, by name.
+
+    A page can only name a view, so it cannot make the server read a file.
+    """
 
     def __init__(self, given: Mapping[str, ViewFile] | None = None) -> None:
         """Offer the library's views and the given views. A given view hides the library view of the same name."""
@@ -307,6 +309,8 @@ class ViewChoice:
         return replace(found, view=replace(found.view, level=level))
 
     def levels(self, name: str) -> tuple[str, ...]:
-        """Return the levels on which a view may be drawn. Empty: the view is composed of others, which fix the
-        level."""
+        """Return the levels on which a view may be drawn.
+
+        Empty: the view is composed of others, which fix the level.
+        """
         return tuple(level.value for level in Level) if isinstance(self.find(name).view, View) else ()

@@ -57,8 +57,10 @@ class MarkFinder:
         )
 
     def flushes(self, rows: RowSet, begin: int, end: int) -> list[tuple[int, int]]:
-        """Return (row, begin in ns) of those flushes that begin in [begin, end) ns. Only the run's longest flushes
-        are known."""
+        """Return (row, begin in ns) of those flushes that begin in [begin, end) ns.
+
+        Only the run's longest flushes are known.
+        """
         if self._flushes[0] is not rows:
             with self._run.reading:
                 self._flushes = rows, flushes_of(self._run.trace, rows.of_rank)

@@ -45,6 +45,7 @@ class ActivityIntervals(Sums[dict[ActivityKind, Axis]]):
         self._aside = {doing: Spill(_INTERVAL) for doing in (ActivityKind.COMPUTING, _MPI, ActivityKind.TRACER)}
 
     def add(self, part: Part) -> None:
+        """Add the states and calls of a part of the trace."""
         states = part.states
         for doing, state in ((ActivityKind.COMPUTING, State.RUNNING), (ActivityKind.TRACER, State.TRACER)):
             rows = states.compress(states["state"] == state)
@@ -63,6 +64,7 @@ class ActivityIntervals(Sums[dict[ActivityKind, Axis]]):
         self._aside[doing].append_each(rank[taken], rows.compress(taken))
 
     def total(self, team: Team) -> dict[ActivityKind, Axis]:
+        """Return the axis of each activity except waiting. `team` is not used: a live view is one process."""
         if self._trace.origin.tracer_times:
             for rank in range(self._trace.size):
                 rows = self._trace.extra(TracerTime).flushes(rank)
@@ -121,8 +123,11 @@ class LiveRun:
     """
 
     def __init__(self, trace: Trace, step: Step = lambda label: nullcontext()) -> None:
-        """Read the whole run once. `step` is called with the label of each step and returns a context, e.g. a progress
-        bar.
+        """Read the whole run once.
+
+        Args:
+            trace: The trace.
+            step: Function that is called with the label of each step and returns a context, to show progress.
 
         Raises:
             TracelibError: The trace has no times of calls.

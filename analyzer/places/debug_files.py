@@ -14,8 +14,10 @@ from analyzer.places.elf import Elf, open_elf
 
 
 def user_cache() -> Path:
-    """Return the user's cache folder. Without XDG_CACHE_HOME and home, it is a path below /dev/null, which cannot
-    exist."""
+    """Return the user's cache folder.
+
+    Without XDG_CACHE_HOME and home, it is a path below /dev/null, which cannot exist.
+    """
     if cache := os.environ.get("XDG_CACHE_HOME"):
         return Path(cache)
     try:

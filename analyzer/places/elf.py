@@ -184,8 +184,7 @@ class Elf:
         return rows[wanted], [_text(texts, int(at)) for at in rows["name"][wanted]]
 
     def _kept(self) -> Elf:
-        """Return the ELF file of symbols that `.gnu_debugdata` of a stripped file contains, or a file without
-        symbols."""
+        """Return the ELF file of symbols in `.gnu_debugdata` of a stripped file, or a file without symbols."""
         try:
             unpacked = lzma.LZMADecompressor().decompress(self.section(".gnu_debugdata"), _MOST_DECOMPRESSED)
         except (lzma.LZMAError, EOFError):

@@ -88,10 +88,10 @@ class FunctionBounds:
 
 
 def _encoding_in(common: bytes) -> int:
-    """Return the encoding of addresses in the descriptions of a CIE: after the letter R of its augmentation, or
-    absolute.
+    """Return the encoding of addresses in the descriptions of a CIE.
 
-    `_OMITTED`: the CIE cannot be read.
+    It follows the letter R of the augmentation of the CIE; without this letter, addresses are absolute. `_OMITTED`: the
+    CIE cannot be read.
     """
     try:
         kind, version = struct.unpack_from("<IB", common)

@@ -1,5 +1,7 @@
-"""The programs and libraries that contain places: whether the file here is the one that ran, and its debug
-information."""
+"""The programs and libraries that contain places.
+
+Is the file on this machine the one that ran, and where is its debug information?
+"""
 
 from __future__ import annotations
 

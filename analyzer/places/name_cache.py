@@ -35,10 +35,10 @@ class ModuleNames:
         return np.where(self.offsets[at] == offsets, at, -1)
 
     def better(self, other: ModuleNames) -> ModuleNames:
-        """Join two sets of names of a module: for each place the names of better quality, or `other`'s if both are
-        equal.
+        """Join two sets of names of a module.
 
-        `other` is the later one; the result has its state and its stamp.
+        Each place gets the names of better quality, or `other`'s if both are equal. `other` is the later one; the
+        result has its state and its stamp.
         """
         offsets = np.concatenate([other.offsets, self.offsets])
         names = joined([other.names, self.names])

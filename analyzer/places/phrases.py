@@ -9,8 +9,10 @@ from analyzer.places.place_table import Places
 
 
 def call_at(procedure: str, place: str) -> str:
-    """Name a call by its place, such as `MPI_Send at exchange.c:212 in exchange`. Without a place: the procedure
-    alone."""
+    """Name a call by its place, such as `MPI_Send at exchange.c:212 in exchange`.
+
+    Without a place: the procedure alone.
+    """
     return f"{procedure} at {place}" if place else procedure
 
 

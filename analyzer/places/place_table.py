@@ -85,8 +85,10 @@ class Places:
         return self._text(self._of(place))
 
     def frames(self, path: int) -> list[Frame]:
-        """Return the frames of a path from its place outwards to `main`. Inlined frames are included, start code is
-        not."""
+        """Return the frames of a path from its place outwards to `main`.
+
+        Inlined frames are included, start code is not.
+        """
         return [self._frame(row) for row in self._shown(path)]
 
     def named_frames(self, path: int) -> list[tuple[str, str]]:
@@ -165,10 +167,10 @@ class Places:
         return [self._frame(row) for row in rows if not (self._sites.hidden[row] or self._sites.runtime[row])]
 
     def matching(self, pattern: re.Pattern[str]) -> np.ndarray:
-        """Return a mask of the paths with a frame of the program whose function, `file:line` or module matches a
-        pattern.
+        """Return a mask of the paths that have a frame of the program which matches a pattern.
 
-        Files are compared by full and by short name, functions with and without arguments.
+        The pattern is searched in the function (with and without arguments), in `file:line` (with the full and the
+        short file name), and in the path of the module.
         """
         frames, sites = self._frames, self._sites
         function = self._named(lambda text: bool(pattern.search(text) or pattern.search(without_arguments(text))))

@@ -24,8 +24,10 @@ FILE = "places.h5"
 GROUP = "places"
 
 _MODULE = np.dtype([("count", "<u4"), ("state", "<u4"), ("build_id", "S40"), ("is_tool", "u1")])
-"""Record of a module. `count`: number of its places, which follow the places of the module before. `is_tool`: since
-version 2."""
+"""Record of a module.
+
+`count`: number of its places, which follow the places of the module before. `is_tool`: since version 2.
+"""
 _PLACE = np.dtype([("offset", "<u8"), ("frames", "<u4")])
 """Record of a place. `frames`: number of its frames, which follow the frames of the place before."""
 _DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError, IndexError, AttributeError)
@@ -45,8 +47,10 @@ def cached_file(run: Path) -> Path:
 
 
 def read_names(paths: Iterable[Path]) -> NameCache:
-    """Read and join several files of names. A later file wins over an earlier one. Missing or damaged files are
-    skipped."""
+    """Read and join several files of names.
+
+    A later file wins over an earlier one. Missing or damaged files are skipped.
+    """
     known = NameCache()
     for path in paths:
         try:

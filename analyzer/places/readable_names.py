@@ -17,8 +17,10 @@ from tracelib.schema.procedures import DECODED
 _COPY = re.compile(r"(\.(cold|constprop|isra|part|lto_priv|localalias|llvm)(\.\d+)*)+$")
 """Suffixes that compilers append to the name of a copied or split function."""
 _NUMBERED = re.compile(r"(?<!_omp_fn)\.\d+$")
-"""Number of a contained Fortran procedure. The number of an OpenMP region is excluded, because it identifies the
-region."""
+"""Number of a contained Fortran procedure.
+
+The number of an OpenMP region is excluded, because it identifies the region.
+"""
 _FORTRAN_SUFFIX = re.compile(r"\.(f|for|ftn|f\d\d|fpp)$", re.IGNORECASE)
 _EXTERNAL = re.compile(r"[a-z][a-z0-9_]*_")
 _FORTRAN_BINDING = re.compile(r"(p?)(mpi_\w+?)(_f08(ts)?)?(_{1,2})?", re.IGNORECASE)
@@ -80,8 +82,10 @@ def fortran_binding(symbol: str, fortran: bool | None = None) -> str:
 
 
 def _of_module(name: str) -> str:
-    """Return `module::name` for a symbol of gfortran, ifort, ifx or flang. "": it is no procedure of a Fortran
-    module."""
+    """Return `module::name` for a symbol of gfortran, ifort, ifx or flang.
+
+    "": it is no procedure of a Fortran module.
+    """
     if found := re.fullmatch(r"__(\w+?)_MOD_(\w+)", name) or re.fullmatch(r"([a-z]\w*?)_mp_(\w+?)_", name):
         return f"{found[1]}::{found[2]}"
     if found := re.fullmatch(r"_Q(?:M([a-z0-9_]+))?(?:S[a-z0-9_]+)*(?:F[a-z0-9_]*)*P([a-z0-9_]+)", name):

@@ -211,8 +211,7 @@ def print_plan(groups: list[MachineGroup], found: list[SizePlan], dynamic: bool,
 
 
 def _parts_table(groups: list[MachineGroup], found: list[SizePlan]) -> Table:
-    """Make a table of the time of one process of each machine: shared and repeated computing, communication, and
-    the rest."""
+    """Make a table of the time of one process of each machine: shared and repeated computing, communication, rest."""
     table = plain_table("machine", "n", "shared", "repeated", "communication", "all else", "in all")
     for row in _parts_rows(groups, found):
         numbers = [f"{row[key]:.4g}" for key in ("shared_s", "repeated_s", "communication_s", "rest_s", "time_s")]

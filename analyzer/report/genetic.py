@@ -50,8 +50,10 @@ def _print_configurations(every: Sequence[GeneticResult], least: float, console:
 
 
 def at_generation(found: GeneticResult, generation: int) -> np.ndarray:
-    """Return the score of each population's best model after a number of generations, or at its end; shape
-    (populations,)."""
+    """Return the score of each population's best model after a number of generations, or at its end if that is earlier.
+
+    The result has shape (populations,).
+    """
     return np.array([scores[min(generation, len(scores) - 1)] for scores in found.evolution])
 
 

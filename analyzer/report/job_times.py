@@ -144,8 +144,10 @@ class NodeTime:
 
 
 def node_times(runs: pd.DataFrame) -> Iterator[NodeTime]:
-    """Yield the mean node time over the workloads of a study, by policy, model and k. Runs without cancellation are
-    excluded."""
+    """Yield the mean node time over the workloads of a study, by policy, model and k.
+
+    Runs without cancellation are excluded.
+    """
     for (policy, model, k), rows in runs[~runs.fair].groupby(["policy", "model", "k"], sort=False):
         estimates = f"{model} {k:g} sigma" if model else ""
         yield NodeTime(

@@ -207,8 +207,7 @@ def node_time_of_log(title: str, found: list[SimulatedLog]) -> list[tuple[str, l
 
 
 def bounded_slowdown(outcome: Schedule) -> np.ndarray:
-    """Return the bounded slowdown of each job: (wait + run) / run, at least 1. Run times below _SHORT_S count as
-    _SHORT_S."""
+    """Return the bounded slowdown of each job: (wait + run) / max(run, _SHORT_S), at least 1."""
     used = np.maximum(outcome.used_s, _SHORT_S)
     return np.maximum((outcome.wait_s + outcome.used_s) / used, 1)
 
@@ -230,8 +229,7 @@ def simulated_json(one: SimulatedLog) -> dict[str, object]:
 
 
 def print_simulated(found: list[SimulatedLog], distribution: TimesByNodes, console: Console) -> None:
-    """Print a line for each policy and kind of estimates, then the use of node time, and run times by number of
-    nodes."""
+    """Print a line for each policy and kind of estimates, then the use of node time, and run times by node count."""
     table = plain_table("policy", "estimates", "time", "mean wait", "slowdown", "cancelled")
     for one in found:
         outcome = one.outcome

@@ -76,8 +76,10 @@ class LimitsReport:
 
     @property
     def outside_ns(self) -> int | None:
-        """Time in ns by which the run was longer than its replay. None: the machine is another one, or nothing was
-        measured."""
+        """Time in ns by which the run was longer than its replay.
+
+        None: the machine is another one, or nothing was measured.
+        """
         if not self.measured_ns or self.origin is MachineOrigin.NAMED:
             return None
         return self.measured_ns - self.found.whole.end_ns

@@ -106,8 +106,10 @@ def print_structure(structure: Structure, console: Console) -> None:
 
 
 def _metrics(structure: Structure) -> Table:
-    """Make a table of the period that each signal shows, the best agreement with the main loop first. "-": no
-    period."""
+    """Make a table of the period that each signal shows, the best agreement with the main loop first.
+
+    "-": no period.
+    """
     main = structure.main
     table = plain_table("signal", "period", "#", "off")
     for metric in ranked(structure):

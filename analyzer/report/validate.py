@@ -167,8 +167,10 @@ def _sentence(run: ValidatedRun, validated: ValidationReport) -> str:
 
 
 def _different(a: Mapping[str, int], b: Mapping[str, int]) -> str:
-    """Name the procedures that two runs call with different frequency, except polls and probes, which depend on
-    time."""
+    """Name the procedures that two runs do not call equally often.
+
+    Polls and probes are excluded, because their number depends on time.
+    """
     both = [name for name in dict.fromkeys((*a, *b)) if base_name(name) not in POLLS | PROBES]
     names = [name for name in both if a.get(name) != b.get(name)]
     shown = [f"{name} {a.get(name, 0)} and {b.get(name, 0)} times" for name in names[:3]]
@@ -176,8 +178,10 @@ def _different(a: Mapping[str, int], b: Mapping[str, int]) -> str:
 
 
 def validation_json(validated: ValidationReport) -> dict[str, Any]:
-    """Return the comparison for JSON. Times are in s, summed over ranks for procedures and regions; errors are
-    fractions."""
+    """Return the comparison for JSON.
+
+    Times are in s, summed over ranks for procedures and regions; errors are fractions.
+    """
     took, said = _spreads(validated)
     return {
         "against": validated.against,

@@ -152,8 +152,10 @@ class ChangesOnly:
         self.now = np.full(rows, np.nan)  # value of each row's last burst; NaN: none so far
 
     def feed(self, steps: RowSteps) -> tuple[RowSteps, np.ndarray]:
-        """Return the steps of a window that change a value, and the value before each step (NaN: first step of the
-        row)."""
+        """Return the steps of a window that change a value, and the value before each of them.
+
+        NaN: the step is the first one of its row.
+        """
         steps = steps.last_of_each_time()
         if not len(steps.row):
             return steps, steps.value
@@ -215,8 +217,10 @@ def _summed(every: Iterator[RowSteps], rows: int, added: Map) -> Iterator[RowSte
 
 
 def _interval_time(every: Iterator[RowSteps], rows: int, bounds: np.ndarray, end: int) -> Iterator[RowSteps]:
-    """Yield the length in us of each interval between steps. Unlike a burst, it ends at each step, even if the
-    value stays."""
+    """Yield the length in us of each interval between steps.
+
+    Unlike a burst, it ends at each step, even if the value stays.
+    """
     later, begin = StepSorter(bounds), np.full(rows, -1)
     for steps in every:
         some = steps.last_of_each_time()

@@ -47,8 +47,10 @@ class ViewProfile:
         return replace(self, rows=names_of(self.rows, shown), **values)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a data frame of the means. Its rows are bins, by their begin in seconds; its columns are rows of
-        the view."""
+        """Return a data frame of the means.
+
+        Its rows are bins, by their begin in seconds; its columns are rows of the view.
+        """
         import pandas
 
         return pandas.DataFrame(

@@ -74,8 +74,7 @@ class ViewRun:
         return chosen
 
     def _in_region(self, wanted: str) -> np.ndarray:
-        """Return a mask of the paths of regions that contain a region, or a chain of regions such as
-        "solve/exchange"."""
+        """Return a mask of the paths of regions that contain a region or a chain such as "solve/exchange"."""
         found = np.array([f"/{wanted}/" in f"/{path}/" for path in self.where.paths.texts], bool)
         if not found.any():
             known = sorted({name for path in self.where.paths.texts for name in path.split("/") if name})
@@ -205,8 +204,10 @@ class SelectedRecords:
         return [number for number, name in enumerate(known) if name in self.wanted.communicators]
 
     def _calls_and_paths(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return rank, record (CALL) and path of all calls of a window. The paths are None if the filter has no
-        place."""
+        """Return rank, record (CALL) and path of all calls of a window.
+
+        The paths are None if the filter has no place.
+        """
         trace, every = self.run.trace, range(self.run.trace.size)
         rows, counts = trace.rank_calls(every, begin, end)
         rank = np.repeat(np.arange(trace.size), counts)

@@ -34,8 +34,10 @@ class RowSteps(NamedTuple):
         return cls(row.astype(np.int64), time.astype(np.int64), value.astype(np.float64))
 
     def first(self, rows: int) -> np.ndarray:
-        """Return the index of the first step of each row, and the number of steps at the end: int64 of shape (rows
-        + 1,)."""
+        """Return the index of the first step of each row, followed by the number of steps.
+
+        The result is int64 of shape (rows + 1,).
+        """
         return np.searchsorted(self.row, np.arange(rows + 1)).astype(np.int64)
 
     def by_row(self) -> RowSteps:
@@ -110,8 +112,10 @@ _STEP = np.dtype([("row", "<i8"), ("time", "<i8"), ("value", "<f8")])
 
 
 class StepSorter:
-    """Sorter of steps: it takes steps in any order, and returns them window by window. It stores them in a
-    temporary file."""
+    """Sorter of steps: it takes steps in any order, and returns them window by window.
+
+    It stores them in a temporary file.
+    """
 
     def __init__(self, bounds: np.ndarray) -> None:
         self._bounds, self._spill = bounds, Spill(_STEP)

@@ -111,8 +111,10 @@ class Histogram:
         return pandas.concat(frames, names=["plane", self.level])
 
     def filled(self) -> Histogram:
-        """Return the histogram without columns that are 0 or NaN everywhere. If values stand for names, most
-        columns are."""
+        """Return the histogram without columns that are 0 or NaN everywhere.
+
+        If values stand for names, most columns are.
+        """
         used = ((self.values != 0) & ~np.isnan(self.values)).any(axis=(0, 1))
         kept = tuple(name for name, is_used in zip(self.columns, used.tolist(), strict=True) if is_used)
         return Histogram(

@@ -87,8 +87,7 @@ class View:
         return self._composed(found, run, (*self.compose2, *self.compose1), len(below))
 
     def unit_of(self) -> str:
-        """Return the unit of the view's values; "": it is not known, e.g. because compose functions change the
-        values."""
+        """Return the unit of the view's values. "": it is not known, or compose functions change it."""
         if self.unit or self.compose1 or self.compose2 or self.composes:
             return self.unit
         return thread_functions().get(self.thread.name, "")

@@ -131,8 +131,10 @@ def own_type(dtype: np.dtype) -> bytes:
 
 @lru_cache
 def type_at(address: int) -> bytes:
-    """Return the message that refers to a type with an object header at an address (IV.A.2, shared message, version
-    2)."""
+    """Return the message that refers to a type with an object header of its own at an address.
+
+    Source: IV.A.2, shared message, version 2.
+    """
     return message(HeaderMessage.DATATYPE, struct.pack("<BBQ", 2, 2, address), _CONSTANT | _SHARED)
 
 

@@ -82,12 +82,16 @@ class _Calls:
 
 
 class ThreadEvents:
-    """Events of a thread up to the current window. Events that come later are held back: ends of calls, data of
-    receives."""
+    """Events of a thread up to the current window.
+
+    Events that come later are held back: ends of calls, data of receives.
+    """
 
     def __init__(self, references: Otf2References, span: tuple[int, int] | None = None) -> None:
-        """Start with a thread. `span` is begin and end of the program in ns for the main thread, None for other
-        threads."""
+        """Start with a thread.
+
+        `span` is begin and end of the program in ns for the main thread, None for other threads.
+        """
         self._references, self._span = references, span
         nothing = np.zeros(0, np.int64)
         self._calls = _Calls(0, nothing, nothing)

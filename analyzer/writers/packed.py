@@ -43,6 +43,7 @@ class PackingResult:
 
     @property
     def bytes_a_call(self) -> float:
+        """Size of the packed file divided by the number of calls, in bytes."""
         return self.size_bytes / max(self.calls, 1)
 
 

@@ -152,8 +152,13 @@ def _set(values: dict[str, str]) -> str:
 
 
 def write_event_cfg(path: str | os.PathLike[str], name: str, event_type: int, largest: int) -> None:
-    """Write a .cfg file whose window shows the last value of an event type in each thread, coloured from 0 to
-    `largest`.
+    """Write a .cfg file whose window shows the last value of an event type in each thread.
+
+    Args:
+        path: The new file.
+        name: Name of the window.
+        event_type: The event type.
+        largest: Largest value of the colour scale, which begins at 0.
 
     Raises:
         TracelibError: The file cannot be written.

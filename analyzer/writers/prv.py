@@ -77,8 +77,10 @@ def _with_origin(trace: Trace, events: np.ndarray, begin: int, end: int) -> np.n
 
 
 def _lines(trace: Trace, windows: Iterator[tuple[int, int]], types: set[int]) -> Iterator[memoryview]:
-    """Yield the text of the body, one buffer at a time; a buffer is valid until the next. Collect event types in
-    `types`."""
+    """Yield the text of the body, one buffer at a time; a buffer is valid until the next.
+
+    Collect event types in `types`.
+    """
     columns = [*application_of(trace), np.ascontiguousarray(trace.threads, np.int32)]
     pointers = [ffi.from_buffer("int32_t[]", column) for column in columns]
     writer = lib.prv_writer_new(trace.size, *pointers)
@@ -132,8 +134,10 @@ def _write_part(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types:
 
 
 def _write_whole(trace: Trace, bounds: np.ndarray, path: Path, team: Team, types: set[int]) -> Trouble:
-    """Write the file as member 0: its own lines, then the lines of the others. Return the error of any member, or
-    None."""
+    """Write the file as member 0: its own lines, then the lines of the others.
+
+    Return the error of any member, or None.
+    """
     has_asked, trouble = False, None
     try:
         with whole_file(path) as file:

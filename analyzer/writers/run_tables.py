@@ -59,8 +59,10 @@ class RankCommunicators:
     _rows: np.ndarray  # row of each index
 
     def row_of(self, indices: np.ndarray | int) -> np.ndarray:
-        """Return the row of each index in Trace.communicators. If the rank is not a member, it is 1
-        (MPI_COMM_WORLD)."""
+        """Return the row of each index in Trace.communicators.
+
+        If the rank is not a member, it is 1 (MPI_COMM_WORLD).
+        """
         at = np.searchsorted(self._indices, indices, "right") - 1
         return np.where(self._indices[at] == indices, self._rows[at], _WORLD)
 

@@ -29,8 +29,7 @@ _COUNTERS = range(41999999, 49000000)
 _EVER = 2**62
 
 Layer = tuple[np.ndarray, np.ndarray]
-"""Times (int64 ns, ascending) at which the region of a layer changes, and the number of each new region; 0: no
-region."""
+"""Changes of the regions of a layer: times (int64 ns, ascending), and the number of each new region; 0: none."""
 
 
 def with_slices(trace: Trace) -> Trace:
@@ -161,8 +160,10 @@ def _last_at_each_time(times: np.ndarray, numbers: np.ndarray) -> Layer:
 
 
 def _nested(layers: list[Layer], thread: int, end: int) -> np.ndarray:
-    """Return the marks (MARK) of the regions of all layers; the outermost layer is first. Open regions end at `end`
-    (ns)."""
+    """Return the marks (MARK) of the regions of all layers; the outermost layer is first.
+
+    Open regions end at `end` (ns).
+    """
     cuts, rows = np.zeros(0, np.int64), []
     for depth, (times, numbers) in enumerate(layers):
         cuts = np.unique(np.concatenate([cuts, times]))

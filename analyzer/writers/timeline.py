@@ -188,8 +188,10 @@ class _Writer:
             self._add_counters(begin, end)
 
     def _firsts(self, lane: np.ndarray) -> np.ndarray:
-        """Return the index of the first row of each lane, and the number of rows at the end. Rows are sorted by
-        lane."""
+        """Return the index of the first row of each lane, and the number of rows at the end.
+
+        Rows are sorted by lane.
+        """
         return np.searchsorted(lane, np.arange(self._lanes + 1)).astype(np.int64)
 
     def _calls(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
@@ -225,8 +227,10 @@ class _Writer:
         return joined(found, _MARK), np.concatenate(lanes)
 
     def _sends(self, messages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the arrows that begin at the sends of messages, sorted by lane. Their other ends are stored for
-        later."""
+        """Return the arrows that begin at the sends of messages, sorted by lane.
+
+        Their other ends are stored for later.
+        """
         lanes = [self._first[messages[side]] + messages[f"{side}_thread"] for side in ("source", "destination")]
         times = messages["logical_send"], messages["physical_receive"]
         numbers = 1 + self.messages + np.arange(len(messages))

@@ -257,8 +257,10 @@ class LiveAnswers:
         return _next(*self._value_search(reading, query)[::-1], query)
 
     def _value_search(self, reading: RunReading, query: Query) -> tuple[RowSet, MarkedIntervals]:
-        """Return the rows of a drawn view, with their numbers in the view as lanes, and the bursts that a search
-        finds."""
+        """Return the rows of a drawn view and the bursts that a search finds.
+
+        The lanes of the rows are their numbers in the view.
+        """
         found = self._view_of(reading, query)
         rows, numbers = found.chosen(_ranks_wanted(query))
         own = replace(rows, lanes=numbers, first=np.arange(len(rows) + 1))

@@ -131,6 +131,8 @@ class LiveServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    """Handler of the requests of one connection."""
+
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     timeout = _IDLE_S

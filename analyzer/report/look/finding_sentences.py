@@ -192,8 +192,10 @@ def _asleep(one: Finding, summary: Summary) -> str:
 
 
 def _hang(summary: Summary) -> str:
-    """Say which ranks did not come back from which calls, such as "ranks 0-3 did not come back from MPI_Recv before
-    ..."."""
+    """Say which ranks did not come back from which calls.
+
+    For example "ranks 0-3 did not come back from MPI_Recv before the end".
+    """
     ranks: dict[str, list[int]] = {}
     for call in summary.trace.extra(Losses).unfinished:
         if call.thread == 0:

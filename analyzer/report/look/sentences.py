@@ -113,8 +113,10 @@ def asleep_part(summary: Summary, rank: int) -> str:
 
 
 def _without_cpu(summary: Summary, rank: int) -> str:
-    """Say how long a rank waited for a CPU outside MPI, or may have waited. "": less than 1 - GOOD of its useful
-    time."""
+    """Say how long a rank waited for a CPU outside MPI, or may have waited.
+
+    "": less than 1 - GOOD of its useful time.
+    """
     useful, use = int(summary.useful.by_rank()[rank]), summary.cpus.use
     waits = 0 if use is None else int(use.computing_waits_ns[rank])
     if use is None or waits <= (1 - GOOD) * useful:

@@ -99,8 +99,10 @@ class Summary:
 
     @property
     def transfer_waits_ns(self) -> int | None:
-        """Upper bound in ns of the waiting for a CPU within the time that an ideal network would save. None: not
-        known."""
+        """Upper bound in ns of the waiting for a CPU within the time that an ideal network would save.
+
+        None: not known.
+        """
         return self.cpus.of_transfer_ns(self.efficiency, int(self.useful.of_ranks(self.efficiency.runtime_ns).argmax()))
 
     @property

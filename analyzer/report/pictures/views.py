@@ -178,8 +178,10 @@ def _name_rows(rows: tuple[str, ...], level: str, axes: Axes) -> None:
 
 
 def _norm(values: np.ndarray) -> Normalize:
-    """Return the scale of colours. It is logarithmic if numbers differ by a factor of _ORDERS or more, and none is
-    negative."""
+    """Return the scale of colours.
+
+    It is logarithmic if numbers differ by a factor of _ORDERS or more, and none is negative.
+    """
     above = values[np.nan_to_num(values) > 0]
     low, high = float(above.min(initial=np.inf)), float(above.max(initial=0.0))
     if not high or (np.nan_to_num(values) < 0).any() or high < _ORDERS * low:

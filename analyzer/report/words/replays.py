@@ -13,14 +13,18 @@ from analyzer.report.words.units import percent, size, time
 
 
 def basis_text(*, cpu_time: bool | None) -> str:
-    """Return how bursts were measured, as a word for JSON. True: CPU time. False: wall-clock time. None: a Dimemas
-    trace."""
+    """Return how bursts were measured, as a word for JSON.
+
+    True: CPU time. False: wall-clock time. None: a Dimemas trace.
+    """
     return {True: "CPU time", False: "clock", None: "trace"}[cpu_time]
 
 
 def basis_phrase(*, cpu_time: bool | None) -> str:
-    """Say how bursts were measured, as part of a sentence. True: CPU time. False: wall-clock time. None: a Dimemas
-    trace."""
+    """Say how bursts were measured, as part of a sentence.
+
+    True: CPU time. False: wall-clock time. None: a Dimemas trace.
+    """
     ways = {
         True: "with bursts in CPU time",
         False: "with bursts in wall-clock time",

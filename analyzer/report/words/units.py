@@ -75,8 +75,7 @@ def verb(number: int, one: str, many: str) -> str:
 
 
 def file_names(files: Iterable[str]) -> dict[str, str]:
-    """Return a unique short name for each file: its name, with as many folders as are needed to tell all files
-    apart."""
+    """Return a unique short name for each file: its name, with as many of its folders as are needed."""
     parts = {file: Path(file).parts for file in files}
     names = {file: Path(file).name for file in parts}
     for depth in range(2, max(map(len, parts.values()), default=0) + 1):

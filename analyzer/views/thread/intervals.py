@@ -28,8 +28,9 @@ class IntervalSteps:
         self._open = np.full(lanes, _NONE, np.int64)  # end of each lane's last interval, if it is in a later window
 
     def feed(self, lane: np.ndarray, begin: np.ndarray, end: np.ndarray, value: np.ndarray, until: int) -> RowSteps:
-        """Return the steps before `until` of the intervals that begin in a window. Of overlapping intervals the later
-        counts.
+        """Return the steps before `until` of the intervals that begin in a window.
+
+        Of overlapping intervals the later one counts.
 
         Args:
             lane: Lane of each interval.
@@ -52,8 +53,7 @@ class IntervalSteps:
         return _woven(lane, begin, end, value, ends, closed)
 
     def _closed(self, lane: np.ndarray, begin: np.ndarray, until: int) -> RowSteps:
-        """Return the ends of intervals that are still open, unless the next interval of the lane begins there or
-        before."""
+        """Return the ends of open intervals, unless the next interval of the lane begins there or before."""
         waiting = np.flatnonzero(self._open != _NONE)
         if not len(waiting):
             return RowSteps.from_columns(waiting, waiting, waiting)
@@ -119,8 +119,7 @@ def _not_in(function: Function) -> Values:
 
 
 def _duration(function: Function) -> Values:
-    """Return a function that gives the length in us of the states that are parameters; without parameters, of all
-    states."""
+    """Return a function that gives the length in us of the chosen states; without parameters, of all states."""
     chosen = state_numbers(function.values)
     length: Values = lambda rows: (rows["end"] - rows["begin"]) / _US  # noqa: E731
     return (lambda rows: np.where(np.isin(rows["state"], chosen), length(rows), 0)) if len(chosen) else length

@@ -31,8 +31,7 @@ def lane_of(selected: SelectedRecords, rows: np.ndarray, side: str) -> np.ndarra
 
 
 def of_ends(selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray], *sides: str) -> StepSorter:
-    """Collect the values of messages as steps, at the send (SOURCE) and/or the receive (DESTINATION) of each
-    message."""
+    """Collect the values of messages as steps, at their send (SOURCE), their receive (DESTINATION), or both."""
     later = StepSorter(selected.run.bounds)
     for rows in selected.messages():
         sent, received = selected.message_times(rows)
@@ -209,12 +208,10 @@ def _up_to(
 
 
 def _event_bytes(*sides: str) -> Callable[[SelectedRecords, Function], Iterator[RowSteps]]:
-    """Make a function that sums up bytes from an event of a thread to its next event; 0 before the first, after the
-    last.
+    """Make a function that sums up the bytes of messages from each event of a thread to its next event.
 
-    A message that is sent at the time of an event counts for the interval after it, a message that is received then for
-    the
-    interval before it.
+    The value is 0 before the first and after the last event. A message that is sent at the time of an event counts for
+    the interval after it, a message that is received then for the interval before it.
     """
 
     def steps(selected: SelectedRecords, _: Function) -> Iterator[RowSteps]:
