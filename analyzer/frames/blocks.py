@@ -1,4 +1,4 @@
-"""Pieces of a table: columns of numpy, with names as codes."""
+"""Blocks of a table: numpy columns by name. Columns of names are stored as codes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ class Coded:
     """A column of names, stored as one code per row.
 
     `codes` are indices in `names`, of shape (rows,). A later block of the same table may have more names than an
-    earlier
-    one; the new names stand at the end.
+    earlier one; the new names stand at the end.
     """
 
     codes: np.ndarray

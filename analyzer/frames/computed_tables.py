@@ -1,4 +1,4 @@
-"""The tables of computed results: iterations, waits, places."""
+"""Readers of the tables of computed results: iterations, waits, places."""
 
 from __future__ import annotations
 

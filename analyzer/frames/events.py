@@ -1,4 +1,4 @@
-"""The tables of recorded rows: calls, messages, regions."""
+"""Readers of the tables of recorded data: calls, messages, regions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables as Parquet files."""
+"""Writer of tables as Parquet files. It needs pyarrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of a run: read piece by piece, shown in a notebook, as pandas, as Parquet."""
+"""One table of a run: read piece by piece, shown in a notebook, and converted to pandas or Parquet."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Table:
     """
 
     def __iter__(self) -> Iterator[pandas.DataFrame]:
-        """Yield the rows in order, some hundred thousand at a time."""
+        """Yield the rows in order as data frames of some hundred thousand rows at most."""
         return map(_frame, self.blocks())
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -1,4 +1,4 @@
-"""Tables of a run, by name."""
+"""All tables of a run, by name, and the functions that read them."""
 
 from __future__ import annotations
 

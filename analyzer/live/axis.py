@@ -1,4 +1,4 @@
-"""The times of all threads as one axis, on which any sum over any stretch is two binary searches."""
+"""The intervals of all threads on one axis. The sum over any window of a thread takes two binary searches."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ class Axis:
     """Intervals of all lanes (threads) on one axis, for fast sums over any window.
 
     The lanes follow each other on the axis: time t (ns) of lane l is at place l * length + t. Each interval is stored
-    as its
-    begin and the sum of the weights of all earlier intervals, in temporary files. So the time that intervals take in
-    [t0, t1) of a lane is exact for any t0 and t1.
+    as its begin and the sum of the weights of all earlier intervals, in temporary files. So the time that intervals
+    take in [t0, t1) of a lane is exact for any t0 and t1.
     """
 
     def __init__(self, length_ns: int) -> None:
@@ -75,11 +74,11 @@ class Axis:
         return np.concatenate([np.zeros(0, np.int64), *parts]).reshape(places.shape)
 
     def places(self, lanes: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """Find the places of times on the axis of each lane.
+        """Return the place on the axis of each time, for each lane.
 
         Args:
-            lanes: Numbers of lanes.
-            times: Times in ns. Times outside the run count as its begin or its end.
+            lanes: Numbers of lanes, of shape (lanes,).
+            times: Times in ns, of shape (times,). Times outside the run count as its begin or its end.
 
         Returns:
             int64 of shape (lanes, times).

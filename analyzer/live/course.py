@@ -1,4 +1,4 @@
-"""The values of a view over time, read once: at any time, and their mean and extremes over any stretch."""
+"""The values of a view over time, for lookups at any time, and of mean and extremes in any window."""
 
 from __future__ import annotations
 
@@ -106,8 +106,7 @@ class BurstCourse:
         """Return the least (which = 0) or the largest (which = 1) of the values first to last.
 
         Values at the edges, which do not fill a group, are read on this level. The full groups between are read on the
-        level
-        above, where one entry summarizes a group.
+        level above, where one entry summarizes a group.
         """
         of, levels = (np.fmin, np.fmax)[which], self._extremes[which]
         low, high = first.ravel(), last.ravel() + 1

@@ -64,8 +64,7 @@ class DrawnMeasure(NamedTuple):
     """Values of a view in one window of time.
 
     mean, least, most: float64 of shape (rows,); NaN: no value is known. seconds: time in seconds in which a row has
-    each
-    coloured value, float64 of shape (rows, colours); 0 colours for a view of numbers.
+    each coloured value, float64 of shape (rows, colours); 0 colours for a view of numbers.
     """
 
     mean: np.ndarray
@@ -204,8 +203,7 @@ class DrawnViews:
 
         Returns:
             For a view of numbers the mean over the rows, float64 of shape (1, stretches). For a view of names the share
-            of
-            time of each coloured value, float64 of shape (colours, stretches).
+            of time of each coloured value, float64 of shape (colours, stretches).
         """
         edges = np.linspace(0, self.course.duration_ns, _STRETCHES + 1).astype(np.int64)
         numbers = self.chosen(ranks).numbers
@@ -241,8 +239,7 @@ class DrawnViews:
         """Compute the cells of a tile and return them as bytes.
 
         A view of numbers: mean, least and largest value, float32 of shape (rows, BINS, 3); NaN: no value is known. A
-        view of
-        names: shares of time in steps of 1 / STEPS, uint8 of shape (rows, BINS, colours).
+        view of names: shares of time in steps of 1 / STEPS, uint8 of shape (rows, BINS, colours).
         """
         numbers = self.chosen(tile.ranks).numbers[tile.block * BLOCK : (tile.block + 1) * BLOCK]
         edges = (np.arange(BINS + 1, dtype=np.int64) + tile.stretch * BINS) << tile.level
@@ -294,7 +291,7 @@ class ViewChoice:
 
         Args:
             name: One of `names`.
-            level: The level of the rows, such as "rank". "": the view's own level.
+            level: The level of the rows, such as "node". "": the view's own level.
 
         Raises:
             TracelibError: There is no such view, or its level cannot be chosen.

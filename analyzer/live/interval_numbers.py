@@ -31,8 +31,7 @@ class IntervalNumbers:
     """Sums of the rows of a viewport over its window of time.
 
     ns: time of all threads of a row by ActivityKind, int64 of shape (activities, rows). messages, message_bytes: number
-    and
-    bytes of the messages that all ranks send in the window. found: None if the view searches for nothing.
+    and bytes of the messages that all ranks send in the window. found: None if the view searches for nothing.
     """
 
     view: Viewport

@@ -1,4 +1,4 @@
-"""Marks in a stretch of time: regions of a rank, iterations, flushes."""
+"""Marks that a live view shows in a window of time: regions of a rank, iterations, and flushes."""
 
 from __future__ import annotations
 

@@ -51,8 +51,7 @@ class VisibleMessages:
     """The messages of a window of time.
 
     count, size_bytes: number and bytes of the messages that are sent in the window. arrows: records (ARROW) of the
-    messages
-    whose lines cross the window; None if they are more than MOST.
+    messages whose lines cross the window; None if they are more than MOST.
     """
 
     count: int  # number of messages sent in the window
@@ -115,8 +114,7 @@ class MessageIndex:
 
         Returns:
             Messages with number and bytes of those that are sent in the window. If more than _MOST_LOOKED_AT messages
-            would
-            have to be examined, number and bytes are of all ranks and `arrows` is None.
+            would have to be examined, number and bytes are of all ranks and `arrows` is None.
         """
         count, size = self.until(np.array([begin, end]))
         low, high = int(np.searchsorted(self._latest.mapped(), begin, side="left")), int(count[1])

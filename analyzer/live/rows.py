@@ -42,7 +42,7 @@ class RowSet:
 
     @property
     def threads(self) -> np.ndarray:
-        """Number of threads of each row, int64 (rows,)."""
+        """Number of threads of each row, int64 of shape (rows,)."""
         return np.diff(self.first)
 
     def part(self, low: int, high: int) -> RowSet:

@@ -1,8 +1,7 @@
 """Tiles: the activities of rows over time at one zoom level, as a browser draws them.
 
 A cell of level k is 2^k ns wide. A tile is BINS cells long and BLOCK rows high. So each tile begins and ends where
-tiles
-of the level below do, and every view that shows its time and rows can use it. The latest tiles stay in memory.
+tiles of the level below do, and every view that shows its time and rows can use it. The latest tiles stay in memory.
 """
 
 from __future__ import annotations

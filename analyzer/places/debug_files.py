@@ -34,8 +34,7 @@ def find_debug_file(path: str, elf: Elf, folders: Sequence[str] = DEBUG_FOLDERS)
     """Find the file with the debug information of a module.
 
     A separate file is accepted only if it has the module's build id or, if the module has no build id, the CRC-32 that
-    the
-    module's debug link names.
+    the module's debug link names.
 
     Args:
         path: Path of the module.

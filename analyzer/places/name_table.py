@@ -72,7 +72,7 @@ class PlaceFrames:
         return tuple(Frame(self.texts[function], self.texts[file], line, past) for function, file, line, past in rows)
 
     def quality(self) -> np.ndarray:
-        """Return the quality of each place's names: 0, BY_SYMBOL or BY_DEBUG_INFO."""
+        """Return the quality of each place's names: 0 (no names), BY_SYMBOL or BY_DEBUG_INFO."""
         lines = np.concatenate([[0], np.cumsum(self.frames["line"] > 0)])
         return np.where(np.diff(lines[self.first]) > 0, BY_DEBUG_INFO, (np.diff(self.first) > 0) * BY_SYMBOL)
 

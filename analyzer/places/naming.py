@@ -36,8 +36,7 @@ def frames_by_debug_info(file: Path, addresses: Sequence[int]) -> list[Frames]:
     """Return the frames of addresses in a file, read with symbolic; no frames if the line of an address is unknown.
 
     The name of a function that was not inlined is taken from the symbol table, because names in the debug information
-    lack
-    the arguments of templates.
+    lack the arguments of templates.
     """
     elf = open_elf(file)
     if elf is None:
@@ -197,8 +196,7 @@ def _by_symbol(elf: Elf, addresses: np.ndarray, offsets: np.ndarray) -> list[Fra
     """Return the function of each address by the symbol table.
 
     A function that is missing there, as in a stripped file, has no name. Its begin is taken from the tables for
-    unwinding. A
-    symbol without a size ends at the latest where these tables say that the next function begins.
+    unwinding. A symbol without a size ends at the latest where these tables say that the next function begins.
     """
     functions, begin = elf.functions(), elf.function_bounds().find(addresses)
     rows = functions.find(addresses)

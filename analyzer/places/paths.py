@@ -28,7 +28,7 @@ class PathTables:
         return cls(*(np.zeros(1, dtype) for dtype in (PATH, MODULE, FUNCTION)))
 
     def module(self, row: int) -> LoadedModule:
-        """Return the module in a row of `modules`."""
+        """Return the path and the build id in a row of the table `modules`."""
         return LoadedModule(text_of(self.modules["path"][row]), text_of(self.modules["build_id"][row]))
 
 
@@ -41,10 +41,8 @@ def merged_paths(tables: Sequence[PathTables]) -> tuple[PathTables, list[np.ndar
     """Merge the paths of several ranks.
 
     Modules are the same if they have the same build id or, without one, the same path. Columns with memory addresses,
-    which
-    differ by rank, become 0. A row with an invalid reference, as in a damaged file, becomes PATH_LOST. The result may
-    be
-    merged again with paths of other ranks.
+    which differ by rank, become 0. A row with an invalid reference, as in a damaged file, becomes PATH_LOST. The result
+    may be merged again with paths of other ranks.
 
     Args:
         tables: Tables of each rank.

@@ -28,8 +28,7 @@ class Places:
     """All paths of a run with the names of their places.
 
     A place is a line of a function or, if lines are not known, an address in a function or module. Places are numbered
-    from
-    0; place 0 is the unknown one. A path is a row of `paths`, from `merged_paths`.
+    from 0; place 0 is the unknown one. A path is a row of `paths`, from `merged_paths`.
     """
 
     def __init__(self, tables: PathTables, known: NameCache) -> None:
@@ -140,8 +139,7 @@ class Places:
 
         Returns:
             The text `smooth.f90:40-61 in smooth`, the location `smooth.f90:40-61` ("": lines not known), and the
-            function.
-            None: the paths are not in one function of the program.
+            function. None: the paths are not in one function of the program.
         """
         for one, other in zip(*(self._own_frames(path) for path in (first, second)), strict=False):
             functions, lines = ({self._called(frame) for frame in (one, other)}, (one.line, other.line))

@@ -88,8 +88,7 @@ def _wrapped(tables: PathTables, names: PlaceFrames, module: np.ndarray, of_path
     """Return a mask of the paths whose innermost place is called by the MPI wrapper of another tool.
 
     The wrapper is a function named like an MPI procedure, outside the libraries of MPI; so the place belongs to the
-    tool.
-    Places inside the libraries of MPI are excluded, and the code that these libraries call back.
+    tool. Places inside the libraries of MPI are excluded, and the code that these libraries call back.
     """
     compiled = module & PATH_IN_FUNCTION == 0
     in_mpi = _flags([text_of(path) for path in tables.modules["path"]], is_mpi_library)[np.where(compiled, module, 0)]

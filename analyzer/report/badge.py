@@ -30,7 +30,7 @@ class Badge:
 
     @property
     def text(self) -> str:
-        """Text for screen readers."""
+        """Label and message as one text, for screen readers."""
         return f"{self.label}: {self.message}"
 
 

@@ -29,8 +29,7 @@ class ComposedRow:
     """Prediction of a composed model for one setting of the parameters.
 
     at: value of each parameter. quantities: value of each inner model. shares: share of each quantity in the
-    observable.
-    measured: the same shares from measurements; without the quantities that were not measured.
+    observable. measured: the same shares from measurements; without the quantities that were not measured.
     """
 
     at: dict[str, float]

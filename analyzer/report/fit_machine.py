@@ -31,8 +31,7 @@ class MachineFit:
     """A fitted machine, with the runs and options from which it was made.
 
     cpu_time: how bursts of each run are measured, as in `basis_text`. incomplete: what the replays of each run leave
-    out.
-    eager: the eager limit of each run; empty: it is fitted.
+    out. eager: the eager limit of each run; empty: it is fitted.
     """
 
     files: Sequence[str]

@@ -29,8 +29,7 @@ class RunTimeRow:
     """Jobs that ask for a number of nodes in one range; each value is a mean over workloads.
 
     total_h: sum of run times in hours. application_h: the part of it of the predicted application. share: fraction of
-    the
-    run times of all jobs, 0 to 1.
+    the run times of all jobs, 0 to 1.
     """
 
     nodes: NodeRange

@@ -56,9 +56,8 @@ class LimitsReport:
     """A run replayed on a machine, with the costs that limit it.
 
     tolerance: the worst network that the run tolerates; None: not searched. cpu_time: bursts are CPU time (True),
-    wall-clock
-    time (False), or as in a Dimemas trace (None). starting_ns: time in MPI_Init and MPI_Finalize of the rank with the
-    least of it. incomplete: why the replay is not of the whole run.
+    wall-clock time (False), or as in a Dimemas trace (None). starting_ns: time in MPI_Init and MPI_Finalize of the rank
+    with the least of it. incomplete: why the replay is not of the whole run.
     """
 
     file: str

@@ -27,8 +27,7 @@ class MonteCarloReport:
     """A Monte Carlo study of replays, with its runs and options.
 
     cpu_time: how bursts of each run are measured, as in `basis_text`. incomplete: what the replays of each run leave
-    out.
-    eager: the eager limit of each run; empty: it is varied. until: relative precision to which each mean was to be
+    out. eager: the eager limit of each run; empty: it is varied. until: relative precision to which each mean was to be
     known.
     """
 

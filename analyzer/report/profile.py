@@ -28,8 +28,7 @@ class ProfileReport:
     """The parallelism over time of one run, as measured or replayed.
 
     cpu_time: in a replay, bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace (None).
-    lacking:
-    parts of the run that are missing, in one line.
+    lacking: parts of the run that are missing, in one line.
     """
 
     file: str

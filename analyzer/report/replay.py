@@ -52,10 +52,8 @@ class ReplayReport:
     """One replay of one or several runs.
 
     measured_ns: measured time of each run; 0: a Dimemas trace. closed: times if several runs share the machine and
-    begin
-    again and again. lacking: parts of the runs that are missing, in one line. changes: predicted time of calls by
-    place;
-    empty: not asked for. places: names for `changes`.
+    begin again and again. lacking: parts of the runs that are missing, in one line. changes: predicted time of calls by
+    place; empty: not asked for. places: names for `changes`.
     """
 
     files: tuple[str, ...]
@@ -76,7 +74,7 @@ class ReplayReport:
 
 
 def print_replay(replayed: ReplayReport, console: Console) -> None:
-    """Print the predicted time beside the measured one, and its parts."""
+    """Print the predicted and the measured time of each run, the parts of the predicted time, and messages."""
     prediction, names = replayed.prediction, file_names(replayed.files)
     for file, measured in zip(replayed.files, replayed.measured_ns, strict=True):
         if measured:

@@ -24,8 +24,7 @@ class RepresentativeReport:
     """A series of steps, and the representative subset that was found in it.
 
     metrics: the first one was searched for a period, the others are compared. subset: None: there is no period.
-    lengths:
-    errors by length of the subset. sweep: errors by sampling interval; None: not computed.
+    lengths: errors by length of the subset. sweep: errors by sampling interval; None: not computed.
     """
 
     series: StepSeries

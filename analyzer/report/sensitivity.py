@@ -29,8 +29,7 @@ class SensitivityReport:
     """Sensitivity of one run, with the conditions of its replays.
 
     measured_ns: 0 for a Dimemas trace. left_out: reasons why default factors were left out. incomplete: why the replays
-    are
-    not of the whole run. cpu_time: bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace
+    are not of the whole run. cpu_time: bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace
     (None).
     """
 

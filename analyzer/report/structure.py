@@ -22,8 +22,7 @@ def structure_sentence(structure: Structure) -> str:
     """Describe in a sentence what a run consists of.
 
     For example "200 iterations of 8.3 ms from 0.28 to 1.93 s, each: 3 exchanges, 1 reduction; 95.7 % efficient;
-    iteration
-    113 takes 4.0x".
+    iteration 113 takes 4.0x".
     """
     main = structure.main
     if main is None:

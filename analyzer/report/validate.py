@@ -29,8 +29,7 @@ class ValidatedRun:
     """One run whose replay is compared with a reference run.
 
     measured_ns: measured time of the run itself. calls: number of calls by procedure. cpu_time: bursts are CPU time
-    (True)
-    or wall-clock time. incomplete: what the replay leaves out.
+    (True) or wall-clock time. incomplete: what the replay leaves out.
     """
 
     file: str
@@ -116,7 +115,7 @@ def _percent(share: float | None) -> str:
 
 
 def meaning(validated: ValidationReport) -> list[str]:
-    """Say what the errors mean, in sentences."""
+    """Say in sentences how far predictions are off, where most of the error comes from, and how far runs differ."""
     lines = [_sentence(run, validated) for run in validated.runs if len(validated.runs) == 1]
     took, said = (spread(times) for times in _spreads(validated))
     if took is not None and said is not None:

@@ -151,8 +151,7 @@ def longest_in_words(one: SingleWait) -> str:
     """Describe the longest wait in one sentence.
 
     For example "The longest wait: rank 3 waits 1.40 s in MPI_Recv at x.c:12 in f, called from main at x.c:40, for rank
-    2,
-    which computes at y.c:3-9 in g before MPI_Send."
+    2, which computes at y.c:3-9 in g before MPI_Send."
     """
     place, *callers = one.place.split(BEFORE)
     function, _, line = (callers or [""])[0].rpartition(" ")

@@ -27,10 +27,8 @@ class WhatIfReport:
     """Replays of a run with faster computation in some parts, with their conditions.
 
     measured_ns: 0: the trace has no times. machine, ranks: the machine and the faster ranks, in words. found: one
-    result, or
-    one for each part that takes no time (`each`). cpu_time: bursts are CPU time (True), wall-clock time (False), or as
-    in a
-    Dimemas trace (None). lacking: parts of the run that are missing, in one line.
+    result, or one for each part that takes no time (`each`). cpu_time: bursts are CPU time (True), wall-clock time
+    (False), or as in a Dimemas trace (None). lacking: parts of the run that are missing, in one line.
     """
 
     file: str

@@ -90,8 +90,7 @@ def histogram(
         view: The view whose values are counted. A name or a file is allowed.
         statistic: Name of the statistic (analyzer.views.statistics).
         by: The control view, whose values choose the column. None: `view` itself. "partner": columns are the rows at
-            the
-            other side of messages. A view that is given by its name is taken on the level of `view`.
+            the other side of messages. A view that is given by its name is taken on the level of `view`.
         columns: Minimum, maximum and width of columns. None: columns that fit all values.
         plane: A third view, whose values choose the plane. None: one plane.
         planes: Minimum, maximum and width of planes. None: planes that fit all values.

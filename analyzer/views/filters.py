@@ -113,7 +113,7 @@ class Filter:
     arrived. False: physical times.
     """
     types: Sequence[int | str] = ()
-    """Events: types, by number or by name (`mpi`, `region`, `iteration`, a counter, any label of the trace)."""
+    """Events: types by number, or by name: `mpi`, `region`, `iteration`, a counter, or any label of the trace."""
     values: Wanted | Sequence[str] = EVERY
     """Events: values, or names of values (`MPI_Send`, `solve`)."""
     calls: Sequence[str] = ()

@@ -2,8 +2,7 @@
 
 Source: "Dimemas specification", section 1.16.2, "Analyzer"; F23 to F26. Two formulas are corrected: the standard
 deviation (F25; the printed formula lacks 1/n), and the average message size, which is divided by the number of
-messages,
-not by time.
+messages, not by time.
 
 Records count as in that section: a state has two records (in the second, begin and end are exchanged), an event one, a
 message four.
@@ -93,8 +92,7 @@ def user_sums(
         selected: The records.
         rows: Rows of the view.
         function: Gets a kind ("state begin", "state end", "event", "logical send", ...) and records of this kind
-            (STATE,
-            EVENT, MESSAGE). It returns a number for each record.
+            (STATE, EVENT, MESSAGE). It returns a number for each record.
         begin: Begin of the window in ns.
         end: End of the window in ns.
 
@@ -206,8 +204,7 @@ OF_MESSAGES: dict[str, str] = {
 """Units of the measures of messages, by name.
 
 "sends" and "receives" are messages, at the times that the filter chooses. "send records" and "receive records" count
-the
-logical and the physical record of each message, as Paraver does.
+the logical and the physical record of each message, as Paraver does.
 """
 
 USUAL = ("average value", "maximum", "minimum", "bursts", "average burst")

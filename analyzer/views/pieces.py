@@ -29,8 +29,7 @@ class ViewPoints(NamedTuple):
     """Values of all views at the steps of one window.
 
     row, time, values: the steps, with float64 values of shape (steps, views). before: values before the window, float64
-    of
-    shape (rows, views). begin, length: of the window in ns.
+    of shape (rows, views). begin, length: of the window in ns.
     """
 
     row: np.ndarray
@@ -60,8 +59,7 @@ def pieces(
     """Yield, for each window of the run, its pieces in [begin, end) ns and the values at its steps.
 
     A piece comes with the window in which it ends. One more window at the end has the pieces that last until the end of
-    the
-    run.
+    the run.
 
     Args:
         views: Views or Derived.
@@ -119,7 +117,7 @@ class CachedView:
         self._spill: Spill | None = None  # set when all steps have been stored
 
     def rows(self, run: ViewRun) -> ViewRows:
-        """Return the rows of the view."""
+        """Return the rows of the underlying view."""
         return self._view.rows(run)  # type: ignore[no-any-return]
 
     def steps(self, run: ViewRun) -> Iterator[RowSteps]:

@@ -100,7 +100,7 @@ class ViewRun:
 
 
 class SelectedRecords:
-    """Records of a run that a filter chooses."""
+    """Reader of the states, events, calls and messages of a run that a filter chooses."""
 
     def __init__(self, run: ViewRun, wanted: Filter) -> None:
         self.run, self.wanted = run, wanted
@@ -160,8 +160,7 @@ class SelectedRecords:
         """Return the times (ns) at which each message is sent and received, logical or physical as the filter chooses.
 
         By logical times, a message is received when its data have arrived and its receive has been called, whichever is
-        later,
-        as in Paraver.
+        later, as in Paraver.
         """
         if self.wanted.logical:
             return rows["logical_send"], np.maximum(rows["logical_receive"], rows["physical_receive"])

@@ -159,8 +159,7 @@ STATISTICS: dict[str, ViewStatistic] = {
 """Statistics of a histogram by name.
 
 A burst of a cell is a piece of time of a row in which neither the control nor the data view changes. Bursts that are
-cut
-by the window count, too.
+cut by the window count, too.
 """
 
 

@@ -50,7 +50,7 @@ class Columns:
 
     @property
     def count(self) -> int:
-        """Number of columns."""
+        """Number of columns from the minimum to the column that contains the maximum."""
         return floor((self.maximum - self.minimum) / self.width) + 1
 
     @property
@@ -231,8 +231,7 @@ def usual_columns(view: Any, run: ViewRun, begin_ns: int, end_ns: int) -> Column
     """Return columns for all values of a view in [begin_ns, end_ns).
 
     If all values are whole numbers within a range below _MOST_WHOLE, each number has a column. Otherwise there are
-    about
-    _USUAL columns of a round width.
+    about _USUAL columns of a round width.
     """
     low, high, whole = inf, -inf, True
     for some in bursts(view, run, begin_ns, end_ns):

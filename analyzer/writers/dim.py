@@ -70,8 +70,7 @@ class RankWriter:
         Args:
             trace: The trace.
             buffered: Largest message in bytes for which the run shows that MPI_Send does not wait for the receive. -1:
-                the run
-                does not show it.
+                the run does not show it.
             events: Additional events (EVENT) in order of time, which the trace does not have.
         """
         self._buffered = buffered
@@ -144,20 +143,15 @@ def write_dim(trace: Trace, path: str | Path, team: Team | None = None, events: 
     """Write a trace as a Dimemas file. Collective over the team; the bytes do not depend on the number of its members.
 
     A burst lasts from the end of an MPI call to the begin of the next call, in whole ns. If the trace tells the
-    tracer's
-    time from computation (Origin.tracer_times), bursts begin at the start of the process and exclude flushes and the
-    tracer's own time after each call. So they sum up to the useful time. In other traces, bursts begin at 0 and include
-    flushes, as in prv2dim.
+    tracer's time from computation (Origin.tracer_times), bursts begin at the start of the process and exclude flushes
+    and the tracer's own time after each call. So they sum up to the useful time. In other traces, bursts begin at 0 and
+    include flushes, as in prv2dim.
 
     A nonblocking receive has a record where it was posted, with the source, tag and size of the message that it
-    received,
-    and a second one (kind 2) where it completed. Dimemas 5.5.0 has no such second record for sends. A nonblocking
-    collective
-    has type 0 at its call and type 2 at its completion. MPI_Init is a barrier. A blocking send waits for its receive,
-    unless
-    the run shows that MPI buffered messages of its size (`shown_eager_limit`); an event of tracelib's own states that
-    size.
-    Other MPI calls take no time, and data that they move is counted in `left_out`.
+    received, and a second one (kind 2) where it completed. Dimemas 5.5.0 has no such second record for sends. A
+    nonblocking collective has type 0 at its call and type 2 at its completion. MPI_Init is a barrier. A blocking send
+    waits for its receive, unless the run shows that MPI buffered messages of its size (`shown_eager_limit`); an event
+    of tracelib's own states that size. Other MPI calls take no time, and data that they move is counted in `left_out`.
 
     Regions and events of the program are event records. They cut the burst that contains them into parts with the same
     sum.

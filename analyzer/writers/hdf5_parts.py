@@ -241,8 +241,7 @@ def group_of(members: Sequence[tuple[str, int]], at: int) -> tuple[bytes, bytes,
 
     Returns:
         The bytes for address `at` (names, entries and lower nodes of the tree), the header of the heap of names, and
-        the
-        root of the tree.
+        the root of the tree.
     """
     names = [padded(name.encode() + b"\0") for name, _ in members]
     offsets = (ALIGNED + np.cumsum([0, *map(len, names)])).tolist()

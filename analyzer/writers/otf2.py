@@ -45,8 +45,7 @@ def write_otf2(trace: Trace, folder: str | os.PathLike[str]) -> int:
 
     Raises:
         TracelibError: The package otf2 is not installed, or the folder exists or cannot be written. No part of the
-            archive
-            is left behind.
+            archive is left behind.
     """
     otf2 = package()
     target = Path(folder)
@@ -85,7 +84,7 @@ class _Closed:
 
 
 class _Archive:
-    """An archive that is being written."""
+    """Writer of one archive: it defines threads, regions and communicators first, and then writes all events."""
 
     def __init__(self, otf2: Any, archive: Any, trace: Trace) -> None:
         self._otf2, self._archive, self._trace = otf2, archive, trace
@@ -154,7 +153,7 @@ class _Archive:
         return int(getattr(known, name, getattr(known, _OTHER)).value)
 
     def write(self) -> int:
-        """Write all events, rank by rank. Return their number."""
+        """Write the events of all ranks, one rank after the other. Return the number of events."""
         sends = RankRuns(MESSAGE, "logical_send", self._trace.size)
         receives = RankRuns(MESSAGE, "logical_receive", self._trace.size)
         for begin, end in pairwise(self._trace.message_windows().tolist()):

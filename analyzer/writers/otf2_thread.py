@@ -1,8 +1,8 @@
 """The events of one thread in the order of an OTF2 archive, window by window.
 
 At one time, a call is left before another one is entered, and regions change in between; events of a call lie inside
-it.
-So events are sorted by time and by a place: 4 k + 1 for the begin of call k, 4 k + 2 inside it, 4 k + 3 for its end.
+it. So events are sorted by time and by a place: 4 k + 1 for the begin of call k, 4 k + 2 inside it, 4 k + 3 for its
+end.
 """
 
 from __future__ import annotations

@@ -34,10 +34,9 @@ def application_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 def header(trace: Trace) -> bytes:
     """Return the header line and the communicator lines of a .prv file.
 
-    Intercommunicators are left out, because prv2dim stops at an `i:` line. So are communicators with ranks of several
-    applications, because a line names tasks of one application. A trace without a time of creation gets 1 January 1970,
-    so
-    that writing it twice gives the same bytes.
+    Intercommunicators are left out, because prv2dim stops at an `i:` line, counted or not. So are communicators with
+    ranks of several applications, because a line names tasks of one application. A trace without a time of creation
+    gets 1 January 1970, so that writing it twice gives the same bytes.
     """
     application, task = application_of(trace)
     lines = []

@@ -147,8 +147,7 @@ class ObjectRows:
         """Return the table `objects` of one rank, and the row in it of each access.
 
         A rank has the objects of its communicators and the objects that it used. Only the sum of a window's bytes over
-        all ranks
-        is known, so the first rank that is written gets the whole sum.
+        all ranks is known, so the first rank that is written gets the whole sum.
 
         Args:
             rank: The rank.

@@ -1,9 +1,8 @@
 """States and events of a trace without MPI calls as regions, so that other tools show them as slices.
 
 A trace of OpenMP, tasks or an accelerator has no calls to export, but each thread has states, and events that begin
-with
-a value and end with 0. Each type of these events becomes a layer of regions, and the states become the innermost layer.
-Regions must nest, so the regions of inner layers end and begin again where an outer layer changes.
+with a value and end with 0. Each type of these events becomes a layer of regions, and the states become the innermost
+layer. Regions must nest, so the regions of inner layers end and begin again where an outer layer changes.
 """
 
 from __future__ import annotations

@@ -46,8 +46,7 @@ class WrittenContents:
     """Numbers of the things that were written to a file.
 
     regions: visits of regions. values: readings of counters. events: events of the program. samples: values of
-    quantities
-    of nodes.
+    quantities of nodes.
     """
 
     calls: int

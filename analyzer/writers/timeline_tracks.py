@@ -18,8 +18,7 @@ def node_tracks(samples: NodeSamples) -> Iterator[tuple[str, np.ndarray, np.ndar
     """Yield each quantity of a node as a track: name with unit, times in ns, and values.
 
     A gauge has its value at each sample. A counted quantity becomes a rate from each sample to the next: CPU time a
-    share
-    of all CPUs in %, anything else a number per second. The rate after the last sample is 0.
+    share of all CPUs in %, anything else a number per second. The rate after the last sample is 0.
     """
     for name in samples.quantities:
         unit, kind = SYSTEM.get(name, ("", SampleKind.CPU_TIME))

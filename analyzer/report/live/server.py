@@ -140,7 +140,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: LiveServer
 
     def do_GET(self) -> None:
-        """Answer one request."""
+        """Answer one GET request: a file, a tile, or JSON data. Errors become an HTTP status and a text."""
         if not self._is_for_us():
             return self._send(HTTPStatus.FORBIDDEN, _TEXT, b"This server answers this machine only.\n")
         address = urlsplit(self.path)

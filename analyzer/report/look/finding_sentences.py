@@ -105,8 +105,7 @@ def sentence(one: Finding, summary: Summary) -> str:
     """Describe a finding with its cost, and the command to type next.
 
     For example "Rank 1 computes 50.0 % longer than the mean, the others wait for it in MPI_Allreduce: up to 2.12 s
-    (31.9 %
-    of the run), measured; next: analyze waits run.h5".
+    (31.9 % of the run), measured; next: analyze waits run.h5".
     """
     text = what(one, summary)
     cost = f"up to {time(one.cost_ns)} ({percent(one.share)} of the run), {_SURE[one.sure]}"

@@ -166,8 +166,7 @@ class DriverCost:
     """Cost of measuring by one driver.
 
     what: the thing that `count` counts: calls, answers of the driver, or samples; None: not counted. time_s: time of
-    all
-    ranks in s; None: the driver takes no time of the ranks. how: how the time is known.
+    all ranks in s; None: the driver takes no time of the ranks. how: how the time is known.
     """
 
     driver: str

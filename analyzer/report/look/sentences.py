@@ -36,8 +36,7 @@ class ThreadNames:
     """Names and useful times of the ranks or threads that the efficiencies are computed from.
 
     In measured runs these are the ranks that could be read, with the mean over their threads (`Useful.of_ranks`). In
-    traces
-    of other tools they are threads. `time_ns` is their useful time in ns, `rank` their rank.
+    traces of other tools they are threads. `time_ns` is their useful time in ns, `rank` their rank.
     """
 
     def __init__(self, summary: Summary) -> None:

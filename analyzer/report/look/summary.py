@@ -89,7 +89,7 @@ class Summary:
 
     @property
     def present(self) -> np.ndarray:
-        """Numbers of the ranks that could be read."""
+        """Numbers of the ranks that could be read, int64 in increasing order."""
         return np.setdiff1d(np.arange(self.trace.size), self.trace.extra(Losses).missing)
 
     @property
@@ -110,8 +110,7 @@ class Summary:
         """Time in MPI by rank in ns, int64 of shape (ranks,).
 
         In measured runs it is the time that remains after all other kinds (docs/computing.md), because the buffers that
-        the
-        tracer wrote inside calls are its own time.
+        the tracer wrote inside calls are its own time.
         """
         if not self.trace.origin.tracer_times:
             return self.profile.mpi_ns()
@@ -161,8 +160,7 @@ def summarize(trace: Trace, team: Team, step: Step = no_step, place: PlaceChoice
         team: Processes that share the work.
         step: Function that is called with the label of each step and returns a context, to show progress.
         place: Restrict calls, their messages and their accesses to calls through these places; all else covers the
-            whole
-            run. None: all calls.
+            whole run. None: all calls.
     """
     paths = place.paths(trace) if place else None
     some = trace if paths is None else AtPlaces(trace, paths)

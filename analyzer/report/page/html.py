@@ -1,8 +1,7 @@
 """The HTML page: findings first, then efficiencies, the timeline, and a section for each analysis.
 
 For several runs there is a table of their main numbers, with the differences from the first run. The cells of a
-timeline
-are stored as levels of detail, 4 bits for each share, compressed.
+timeline are stored as levels of detail, 4 bits for each share, compressed.
 """
 
 from __future__ import annotations
@@ -93,8 +92,7 @@ def packed_cells(of: Timeline) -> tuple[str, list[int]]:
     """Pack the cells of a timeline for the page.
 
     Cells are uint16, level after level and line after line, the finest level first. A cell holds four shares: the share
-    of
-    ActivityKind k is in bits 4k to 4k + 3. The shares of a cell add up to at most STEPS.
+    of ActivityKind k is in bits 4k to 4k + 3. The shares of a cell add up to at most STEPS.
 
     Returns:
         The zlib stream of all cells in Base64, and the number of bins of each level.

@@ -46,8 +46,8 @@ def draw_details(signal: RunSignal, axes: Axes) -> None:
     """Draw the wavelet details of a signal: the largest absolute coefficient of each level in each column of time.
 
     Levels go down from 1, the highest frequencies. Values are shares of the largest coefficient of the level. A
-    computing
-    phase is where the upper levels are dark. Orange lines are the stretches that each level selects as the phase.
+    computing phase is where the upper levels are dark. Orange lines are the stretches that each level selects as the
+    phase.
     """
     shown = largest_details(signal.values)
     end = signal.begin_ns + signal.width_ns * len(signal.values)
@@ -215,8 +215,7 @@ def _tree(structure: Structure, axes: Axes) -> None:
     """Draw the parts of the run, one line for each level.
 
     Loops are filled, and their typical iteration is orange; other parts are empty. Inner parts stand below the
-    iteration
-    that contains them.
+    iteration that contains them.
     """
     deepest = 1
     for top in structure.parts:

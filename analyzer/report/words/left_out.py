@@ -57,8 +57,7 @@ def left_out_text(replayed: ReplayedRun, machine: Machine = IDEAL) -> str:
     """Say which calls a replay does not model; "": none.
 
     Calls that move data but have no model take no time. If the machine has no model of files, calls on files take as
-    long
-    as in the traced run. Times are those in the traced run, as a mean over the ranks.
+    long as in the traced run. Times are those in the traced run, as a mean over the ranks.
     """
     parts = [_without_time(replayed), "" if machine.files else _as_they_were(replayed)]
     return "; ".join(filter(None, parts))

@@ -33,8 +33,7 @@ class Cfg:
     """Views and histograms of a Paraver configuration.
 
     windows: every window that could be read. files: the histograms of the configuration; without histograms, the
-    windows
-    that are not a part of another window. notes: one line for each part that was not read.
+    windows that are not a part of another window. notes: one line for each part that was not read.
     """
 
     windows: tuple[View | Derived, ...]

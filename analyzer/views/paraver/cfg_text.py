@@ -35,7 +35,7 @@ class CfgSection:
     settings: dict[str, list[str]] = field(default_factory=dict)
 
     def setting(self, name: str, default: str = "") -> str:
-        """Return the last value of a setting."""
+        """Return the last value of a setting as text, or `default` if the section does not have the setting."""
         return self.settings.get(name, [default])[-1]
 
     def pairs(self, name: str) -> dict[str, str]:

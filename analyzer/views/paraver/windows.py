@@ -33,8 +33,7 @@ class ParaverWindow:
     """Window of a Paraver configuration.
 
     notes: parts that are not read although the values may depend on them. objects: the rows that the window shows;
-    None:
-    all rows.
+    None: all rows.
     """
 
     def __init__(self, section: CfgSection, place: int) -> None:
@@ -264,7 +263,7 @@ def _now_called(composed: tuple[str, str]) -> tuple[str, str]:
 
 
 def _short(level: Level) -> str:
-    """Return Paraver's word for a level."""
+    """Return the word for a level in Paraver's files, such as "appl" for applications."""
     return next(theirs for theirs, ours in names.LEVELS.items() if ours == level.value)
 
 
