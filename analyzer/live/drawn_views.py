@@ -40,8 +40,10 @@ _ROWS = 64
 class DrawnTile(NamedTuple):
     """Key of a tile of a drawn view.
 
-    ranks: the ranks whose rows are drawn, as text such as "0-63,1000". level, stretch, block: zoom level, number of the
-    stretch of time and number of the block of rows, as in analyzer.live.tiles.
+    Attributes:
+        ranks: The ranks whose rows are drawn, as text such as "0-63,1000".
+        level, stretch, block: Zoom level, number of the stretch of time and number of the block of rows, as in
+            analyzer.live.tiles.
     """
 
     ranks: str
@@ -53,7 +55,9 @@ class DrawnTile(NamedTuple):
 class ChosenRows(NamedTuple):
     """Rows of a view that show some of the ranks.
 
-    rows: the threads of each row. numbers: the number of each row in the view, int64 of shape (rows,).
+    Attributes:
+        rows: The threads of each row.
+        numbers: The number of each row in the view, int64 of shape (rows,).
     """
 
     rows: RowSet
@@ -63,8 +67,10 @@ class ChosenRows(NamedTuple):
 class DrawnMeasure(NamedTuple):
     """Values of a view in one window of time.
 
-    mean, least, most: float64 of shape (rows,); NaN: no value is known. seconds: time in seconds in which a row has
-    each coloured value, float64 of shape (rows, colours); 0 colours for a view of numbers.
+    Attributes:
+        mean, least, most: float64 of shape (rows,); NaN: no value is known.
+        seconds: Time in seconds in which a row has each coloured value, float64 of shape (rows, colours); 0 colours for
+            a view of numbers.
     """
 
     mean: np.ndarray

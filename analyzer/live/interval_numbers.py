@@ -18,7 +18,10 @@ from analyzer.live.session import RunReading
 class FoundNumbers:
     """Sums over the calls that a search finds in the window, by row. int64 of shape (rows,) each.
 
-    count: number of calls. inside_ns: their time in MPI. size_bytes: their bytes.
+    Attributes:
+        count: Number of calls.
+        inside_ns: Time of these calls in MPI in ns.
+        size_bytes: Bytes that these calls send or receive.
     """
 
     count: np.ndarray
@@ -30,8 +33,10 @@ class FoundNumbers:
 class IntervalNumbers:
     """Sums of the rows of a viewport over its window of time.
 
-    ns: time of all threads of a row by ActivityKind, int64 of shape (activities, rows). messages, message_bytes: number
-    and bytes of the messages that all ranks send in the window. found: None if the view searches for nothing.
+    Attributes:
+        ns: Time of all threads of a row by ActivityKind, int64 of shape (activities, rows).
+        messages, message_bytes: Number and bytes of the messages that all ranks send in the window.
+        found: None if the view searches for nothing.
     """
 
     view: Viewport

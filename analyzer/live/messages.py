@@ -50,8 +50,9 @@ _TOGETHER = 1 << 12
 class VisibleMessages:
     """The messages of a window of time.
 
-    count, size_bytes: number and bytes of the messages that are sent in the window. arrows: records (ARROW) of the
-    messages whose lines cross the window; None if they are more than MOST.
+    Attributes:
+        count, size_bytes: Number and bytes of the messages that are sent in the window.
+        arrows: Records (ARROW) of the messages whose lines cross the window; None if they are more than MOST.
     """
 
     count: int  # number of messages sent in the window

@@ -26,9 +26,12 @@ class RowGrouping(StrEnum):
 class RowSet:
     """The rows of a live view from top to bottom, and the lanes (threads) of each row.
 
-    names: label of each row. lanes: lanes of all rows, row after row. first: index in `lanes` where each row begins, of
-    shape (rows + 1,). rank: the rank that represents each row. of_rank: the first row that contains each rank; -1:
-    none.
+    Attributes:
+        names: Label of each row.
+        lanes: Lanes of all rows, row after row.
+        first: Index in `lanes` where each row begins, of shape (rows + 1,).
+        rank: The rank that represents each row.
+        of_rank: The first row that contains each rank; -1: none.
     """
 
     names: tuple[str, ...]

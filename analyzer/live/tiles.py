@@ -61,8 +61,11 @@ _STRETCHES = 400
 class Tile(NamedTuple):
     """Key of a tile.
 
-    by, ranks: which rows. level: zoom level; a cell is 2^level ns wide. stretch: number of the stretch of BINS cells.
-    block: number of the block of BLOCK rows, from the top.
+    Attributes:
+        by, ranks: What a row stands for, and the ranks whose rows are drawn ("": all).
+        level: Zoom level; a cell is 2^level ns wide.
+        stretch: Number of the stretch of BINS cells.
+        block: Number of the block of BLOCK rows, from the top.
     """
 
     by: RowGrouping

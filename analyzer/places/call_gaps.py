@@ -29,7 +29,9 @@ class GapKind(Enum):
 class CallGap:
     """The code between two calls.
 
-    text: as it is shown, such as `smooth.f90:40-61 in smooth`. For BEFORE and AFTER it is the place of the known call.
+    Attributes:
+        text: The code as it is shown, such as `smooth.f90:40-61 in smooth`. For BEFORE and AFTER it is the place of the known
+            call.
     """
 
     kind: GapKind

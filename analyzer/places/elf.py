@@ -52,7 +52,8 @@ _MOST_DECOMPRESSED = 1 << 28
 class Functions:
     """Functions of a symbol table, sorted by address; each address occurs once.
 
-    size: size of each function in bytes; 0: the function extends to the next one.
+    Attributes:
+        size: Size of each function in bytes; 0: the function extends to the next one.
     """
 
     address: np.ndarray

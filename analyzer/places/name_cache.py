@@ -15,7 +15,9 @@ from analyzer.places.name_table import NO_NAMES, PlaceFrames, joined
 class ModuleNames:
     """Names of places in one module.
 
-    offsets: return addresses as the file numbers them, sorted uint64. names: frames of each of these addresses.
+    Attributes:
+        offsets: Return addresses as the file numbers them, sorted uint64.
+        names: Frames of each of these addresses.
     """
 
     module: LoadedModule

@@ -32,8 +32,12 @@ class Sites:
 
     Code that another MPI tool calls, between the program and MPI, is a site of its own, so that it can be hidden there.
 
-    of_path: site of each path. module: module column of each site's paths. names: frames of each site; only site 0 has
-    none. of_frame: site of each frame. The others are masks of frames: hidden (never shown), mpi, runtime.
+    Attributes:
+        of_path: Site of each path.
+        module: Module column of each site's paths.
+        names: Frames of each site; only site 0 has none.
+        of_frame: Site of each frame.
+        hidden, mpi, runtime: Masks of frames; the comments say what each marks.
     """
 
     of_path: np.ndarray  # (paths,): site of each path

@@ -46,8 +46,11 @@ def expectation_json(expected: Expectation) -> dict[str, float]:
 class BalanceReport:
     """A proposed distribution of work, with the run and the options from which it was made.
 
-    items: number of items to distribute; None: shares only. region: region whose computing counts; None: all. cpu_time:
-    whether computing is CPU time. incomplete: what the replay leaves out.
+    Attributes:
+        items: Number of items to distribute; None: shares only.
+        region: Region whose computing counts; None: all.
+        cpu_time: Whether computing is measured in CPU time, not in wall-clock time.
+        incomplete: What the replay leaves out.
     """
 
     file: str

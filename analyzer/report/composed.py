@@ -28,8 +28,11 @@ _MOST = 30
 class ComposedRow:
     """Prediction of a composed model for one setting of the parameters.
 
-    at: value of each parameter. quantities: value of each inner model. shares: share of each quantity in the
-    observable. measured: the same shares from measurements; without the quantities that were not measured.
+    Attributes:
+        at: Value of each parameter.
+        quantities: Value of each inner model.
+        shares: Share of each quantity in the observable.
+        measured: The same shares from measurements; without the quantities that were not measured.
     """
 
     at: dict[str, float]

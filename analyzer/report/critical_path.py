@@ -54,8 +54,10 @@ _OF_MANY = 8
 class CriticalPathReport:
     """Everything that is shown of a run's critical path.
 
-    lacking: parts of the run that the trace lacks, in one line. places: the path by place. place: pattern to which
-    `places` is restricted; "": all places.
+    Attributes:
+        lacking: Parts of the run that the trace lacks, in one line.
+        places: The path by place.
+        place: Pattern to which `places` is restricted; "": all places.
     """
 
     file: str

@@ -30,8 +30,10 @@ _END = 0.001
 class MachineFit:
     """A fitted machine, with the runs and options from which it was made.
 
-    cpu_time: how bursts of each run are measured, as in `basis_text`. incomplete: what the replays of each run leave
-    out. eager: the eager limit of each run; empty: it is fitted.
+    Attributes:
+        cpu_time: How bursts of each run are measured, as in `basis_text`.
+        incomplete: What the replays of each run leave out.
+        eager: The eager limit of each run; empty: it is fitted.
     """
 
     files: Sequence[str]

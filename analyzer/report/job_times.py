@@ -28,8 +28,10 @@ _HOUR, _MINUTE = 3600.0, 60.0
 class RunTimeRow:
     """Jobs that ask for a number of nodes in one range; each value is a mean over workloads.
 
-    total_h: sum of run times in hours. application_h: the part of it of the predicted application. share: fraction of
-    the run times of all jobs, 0 to 1.
+    Attributes:
+        total_h: Sum of run times in hours.
+        application_h: Sum of run times of the predicted application in hours.
+        share: Fraction of the run times of all jobs, 0 to 1.
     """
 
     nodes: NodeRange

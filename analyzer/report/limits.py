@@ -55,9 +55,11 @@ class MachineOrigin(Enum):
 class LimitsReport:
     """A run replayed on a machine, with the costs that limit it.
 
-    tolerance: the worst network that the run tolerates; None: not searched. cpu_time: bursts are CPU time (True),
-    wall-clock time (False), or as in a Dimemas trace (None). starting_ns: time in MPI_Init and MPI_Finalize of the rank
-    with the least of it. incomplete: why the replay is not of the whole run.
+    Attributes:
+        tolerance: The worst network that the run tolerates; None: not searched.
+        cpu_time: Bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace (None).
+        starting_ns: Time in MPI_Init and MPI_Finalize of the rank with the least of it.
+        incomplete: Why the replay is not of the whole run.
     """
 
     file: str
@@ -67,7 +69,7 @@ class LimitsReport:
     eager: Eager
     found: ReplayLimits
     tolerance: Tolerance | None
-    cpu_time: bool | None = False  # see above
+    cpu_time: bool | None = False  # see Attributes
     incomplete: str = ""  # why the replay is not of the whole run
     cpus: CpuSharing = NOT_KNOWN
     starting_ns: float = 0.0  # in MPI_Init and MPI_Finalize, least of all ranks

@@ -26,9 +26,11 @@ _STRONG, _WEAK = 0.5, 0.2
 class MonteCarloReport:
     """A Monte Carlo study of replays, with its runs and options.
 
-    cpu_time: how bursts of each run are measured, as in `basis_text`. incomplete: what the replays of each run leave
-    out. eager: the eager limit of each run; empty: it is varied. until: relative precision to which each mean was to be
-    known.
+    Attributes:
+        cpu_time: How bursts of each run are measured, as in `basis_text`.
+        incomplete: What the replays of each run leave out.
+        eager: The eager limit of each run; empty: it is varied.
+        until: Relative precision to which each mean was to be known.
     """
 
     files: Sequence[str]

@@ -27,14 +27,15 @@ _WHERE = {MESSAGES: "messages", COLLECTIVES: "collectives", "": "neither message
 class ProfileReport:
     """The parallelism over time of one run, as measured or replayed.
 
-    cpu_time: in a replay, bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace (None).
-    lacking: parts of the run that are missing, in one line.
+    Attributes:
+        cpu_time: In a replay, bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace (None).
+        lacking: Parts of the run that are missing, in one line.
     """
 
     file: str
     found: Parallelism
     replayed: bool  # False: as measured
-    cpu_time: bool | None = False  # see above
+    cpu_time: bool | None = False  # see Attributes
     lacking: str = ""  # parts of the run that are missing, in one line
 
 

@@ -51,9 +51,12 @@ CPU_TIME = "Computing is the CPU time that the ranks used, not the time that pas
 class ReplayReport:
     """One replay of one or several runs.
 
-    measured_ns: measured time of each run; 0: a Dimemas trace. closed: times if several runs share the machine and
-    begin again and again. lacking: parts of the runs that are missing, in one line. changes: predicted time of calls by
-    place; empty: not asked for. places: names for `changes`.
+    Attributes:
+        measured_ns: Measured time of each run; 0: a Dimemas trace.
+        closed: Times if several runs share the machine and begin again and again.
+        lacking: Parts of the runs that are missing, in one line.
+        changes: Predicted time of calls by place; empty: not asked for.
+        places: Names for `changes`.
     """
 
     files: tuple[str, ...]

@@ -23,8 +23,11 @@ _BEST = 3
 class RepresentativeReport:
     """A series of steps, and the representative subset that was found in it.
 
-    metrics: the first one was searched for a period, the others are compared. subset: None: there is no period.
-    lengths: errors by length of the subset. sweep: errors by sampling interval; None: not computed.
+    Attributes:
+        metrics: The first one was searched for a period, the others are compared.
+        subset: The representative subset; None: the metric has no period.
+        lengths: Errors by length of the subset.
+        sweep: Errors by sampling interval; None: not computed.
     """
 
     series: StepSeries

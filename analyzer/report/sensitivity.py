@@ -28,9 +28,11 @@ _MATTERS_ALONE = 0.9
 class SensitivityReport:
     """Sensitivity of one run, with the conditions of its replays.
 
-    measured_ns: 0 for a Dimemas trace. left_out: reasons why default factors were left out. incomplete: why the replays
-    are not of the whole run. cpu_time: bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace
-    (None).
+    Attributes:
+        measured_ns: Measured time of the run; 0 for a Dimemas trace.
+        left_out: Reasons why default factors were left out.
+        incomplete: Why the replays are not of the whole run.
+        cpu_time: Bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace (None).
     """
 
     file: str
@@ -40,7 +42,7 @@ class SensitivityReport:
     left_out: tuple[str, ...] = ()
     incomplete: str = ""  # why the replays are not of the whole run
     picture: Path | None = None
-    cpu_time: bool | None = False  # see above
+    cpu_time: bool | None = False  # see Attributes
 
 
 def print_sensitivity(studied: SensitivityReport, console: Console) -> None:

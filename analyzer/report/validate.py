@@ -28,8 +28,11 @@ _NEAR = 0.10
 class ValidatedRun:
     """One run whose replay is compared with a reference run.
 
-    measured_ns: measured time of the run itself. calls: number of calls by procedure. cpu_time: bursts are CPU time
-    (True) or wall-clock time. incomplete: what the replay leaves out.
+    Attributes:
+        measured_ns: Measured time of the run itself.
+        calls: Number of calls by procedure.
+        cpu_time: Bursts are CPU time (True) or wall-clock time.
+        incomplete: What the replay leaves out.
     """
 
     file: str

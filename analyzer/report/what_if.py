@@ -26,9 +26,12 @@ LEAST = 0.005
 class WhatIfReport:
     """Replays of a run with faster computation in some parts, with their conditions.
 
-    measured_ns: 0: the trace has no times. machine, ranks: the machine and the faster ranks, in words. found: one
-    result, or one for each part that takes no time (`each`). cpu_time: bursts are CPU time (True), wall-clock time
-    (False), or as in a Dimemas trace (None). lacking: parts of the run that are missing, in one line.
+    Attributes:
+        measured_ns: Measured time of the run; 0: the trace has no times.
+        machine, ranks: The machine and the faster ranks, in words.
+        found: One result, or one for each part that takes no time (`each`).
+        cpu_time: Bursts are CPU time (True), wall-clock time (False), or as in a Dimemas trace (None).
+        lacking: Parts of the run that are missing, in one line.
     """
 
     file: str
@@ -38,7 +41,7 @@ class WhatIfReport:
     ranks: str  # the faster ranks, in words
     found: Sequence[WhatIf]
     each: bool
-    cpu_time: bool | None = False  # see above
+    cpu_time: bool | None = False  # see Attributes
     lacking: str = ""  # parts of the run that are missing, in one line
 
 

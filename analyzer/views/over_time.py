@@ -25,8 +25,9 @@ NS = 1e9
 class ViewProfile:
     """Values of each row of a view in bins of time. The last bin may be shorter.
 
-    mean, maximum, minimum, longest: float64 of shape (rows, bins); NaN: no value. `longest` is the value that holds
-    longest without change in the bin.
+    Attributes:
+        mean, maximum, minimum, longest: float64 of shape (rows, bins); NaN: no value. `longest` is the value that holds
+            longest without change in the bin.
     """
 
     view: str

@@ -28,8 +28,10 @@ class RowPieces(NamedTuple):
 class ViewPoints(NamedTuple):
     """Values of all views at the steps of one window.
 
-    row, time, values: the steps, with float64 values of shape (steps, views). before: values before the window, float64
-    of shape (rows, views). begin, length: of the window in ns.
+    Attributes:
+        row, time, values: The steps, with float64 values of shape (steps, views).
+        before: Values before the window, float64 of shape (rows, views).
+        begin, length: Begin and length of the window in ns.
     """
 
     row: np.ndarray

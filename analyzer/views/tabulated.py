@@ -75,8 +75,10 @@ class Columns:
 class Histogram:
     """A statistic by plane, row and column.
 
-    values: float64 of shape (planes, rows, columns); NaN: not defined in this cell. edges: lower edges of the columns.
-    planes: labels of the planes; one empty label if there is no third view.
+    Attributes:
+        values: float64 of shape (planes, rows, columns); NaN: not defined in this cell.
+        edges: Lower edges of the columns.
+        planes: Labels of the planes; one empty label if there is no third view.
     """
 
     statistic: str

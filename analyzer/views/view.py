@@ -29,8 +29,7 @@ class View:
         compose1(compose2(application(task(thread(filtered records)))))
 
     A function is given by its name, as a sequence of name and parameters, or as a function of numpy columns. `composes`
-    has
-    the compose functions that follow the function of a level, by the name of the level.
+    has the compose functions that follow the function of a level, by the name of the level.
 
     Source: "Dimemas specification", section 1.16.2.
     """

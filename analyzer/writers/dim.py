@@ -129,8 +129,9 @@ IDLE_EVENTS = "events of type 0"
 class DimReport:
     """Result of writing a .dim file, with the facts that the file cannot hold.
 
-    left_out: number of calls by procedure that move data but have no Dimemas record, and of left-out events. buffered:
-    largest message in bytes for which the run shows that MPI_Send does not wait; -1: unknown.
+    Attributes:
+        left_out: Number of calls by procedure that move data but have no Dimemas record, and of left-out events.
+        buffered: Largest message in bytes for which the run shows that MPI_Send does not wait; -1: unknown.
     """
 
     path: Path

@@ -107,8 +107,11 @@ DEEPEST = 400
 class FlameBox:
     """Box of a function in a flame graph, drawn above the box of its caller.
 
-    ns: time of the stacks that contain the box. other_ns: the same in the run that is compared. places: time in ns by
-    `file:line` in the function. above: boxes of the functions that it calls.
+    Attributes:
+        ns: Time in ns of the stacks that contain the box.
+        other_ns: Time in ns of these stacks in the run that is compared.
+        places: Time in ns by `file:line` in the function.
+        above: Boxes of the functions that it calls.
     """
 
     name: str

@@ -32,7 +32,9 @@ LEVEL = 9
 class PackingResult:
     """Result of packing a run.
 
-    calls: number of calls, with each folded poll counted. before_bytes: space of the rank files on the disk in bytes.
+    Attributes:
+        calls: Number of calls, with each folded poll counted.
+        before_bytes: Space of the rank files on the disk in bytes.
     """
 
     path: Path

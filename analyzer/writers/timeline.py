@@ -45,8 +45,11 @@ class TimelineFormat(IntEnum):
 class WrittenContents:
     """Numbers of the things that were written to a file.
 
-    regions: visits of regions. values: readings of counters. events: events of the program. samples: values of
-    quantities of nodes.
+    Attributes:
+        regions: Visits of regions.
+        values: Readings of counters.
+        events: Events of the program.
+        samples: Values of quantities of nodes.
     """
 
     calls: int

@@ -42,8 +42,9 @@ _NAMED = 3
 class TimeChange:
     """A change in one sentence.
 
-    ns: time that the change adds to the run time, as a mean over the threads; negative: it saves time; 0: it is no
-    time.
+    Attributes:
+        ns: Time that the change adds to the run time, as a mean over the threads; negative: it saves time; 0: it is no
+            time.
     """
 
     text: str

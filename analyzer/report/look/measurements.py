@@ -165,8 +165,10 @@ MEASURED, ESTIMATED, ELSEWHERE = "measured", "calls times a measured cost", "in 
 class DriverCost:
     """Cost of measuring by one driver.
 
-    what: the thing that `count` counts: calls, answers of the driver, or samples; None: not counted. time_s: time of
-    all ranks in s; None: the driver takes no time of the ranks. how: how the time is known.
+    Attributes:
+        what: The thing that `count` counts: "call", "answer", "sample", or "" if `count` is None.
+        time_s: Time of all ranks in s; None: the driver takes no time of the ranks.
+        how: How the time is known.
     """
 
     driver: str

@@ -25,7 +25,9 @@ from analyzer.report.words.replays import basis_phrase
 class PageSection:
     """A section of a page.
 
-    sentences, commands: one for each run. svg: the chart; "": none, and the sentences say why.
+    Attributes:
+        sentences, commands: One for each run.
+        svg: The chart; "": none, and the sentences say why.
     """
 
     name: str  # anchor of the section

@@ -19,7 +19,9 @@ _NEVER = 1 << 62
 class Eager:
     """Message size from which on sends wait for their receives in a replay, and what decides it.
 
-    from_bytes: the size; for a random limit its mean; None: each call decides. origin: "machine", "run" or "calls".
+    Attributes:
+        from_bytes: The size; for a random limit its mean; None: each call decides.
+        origin: What decides: "machine", "run" or "calls".
     """
 
     from_bytes: int | None

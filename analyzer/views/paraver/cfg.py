@@ -32,8 +32,11 @@ _UNLIMITED = 1e300
 class Cfg:
     """Views and histograms of a Paraver configuration.
 
-    windows: every window that could be read. files: the histograms of the configuration; without histograms, the
-    windows that are not a part of another window. notes: one line for each part that was not read.
+    Attributes:
+        windows: Every window that could be read.
+        files: The histograms of the configuration; without histograms, the windows that are not a part of another
+            window.
+        notes: One line for each part that was not read.
     """
 
     windows: tuple[View | Derived, ...]

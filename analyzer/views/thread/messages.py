@@ -48,7 +48,9 @@ def of_ends(selected: SelectedRecords, values: Callable[[np.ndarray], np.ndarray
 class MessageStretch:
     """Rule for a sum over messages: each counts for the thread of one side between two of its times.
 
-    weights: the number that a message counts. scale: divisor of the sum.
+    Attributes:
+        weights: The number that a message counts.
+        scale: Divisor of the sum.
     """
 
     side: str
