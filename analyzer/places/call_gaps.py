@@ -30,8 +30,8 @@ class CallGap:
     """The code between two calls.
 
     Attributes:
-        text: The code as it is shown, such as `smooth.f90:40-61 in smooth`. For BEFORE and AFTER it is the place of the known
-            call.
+        text: The code as it is shown, such as `smooth.f90:40-61 in smooth`. For BEFORE and AFTER it is the place of the
+            known call.
     """
 
     kind: GapKind
