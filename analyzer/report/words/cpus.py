@@ -37,7 +37,10 @@ def crowds_of_threads(found: Sequence[Crowd]) -> str:
 
 
 def waiting_for_cpus(cpus: CpuSharing) -> list[str]:
-    """Say how long ranks waited for a CPU and slept, one line each. Empty: less than 1 % of computing."""
+    """Say how long ranks waited for a CPU and slept, one line each.
+
+    Empty: no ranks share CPUs, and waiting and sleep are each below 1 % (_NOTEWORTHY) of computing.
+    """
     who, use = crowds(cpus.sharing), cpus.use
     if use is None:
         return [f"{who}. They wait for a CPU, in MPI and while they compute; how long was not recorded."] if who else []
