@@ -1,12 +1,12 @@
-"""Findings: things that make a run longer, and by how much at most, on one scale.
+"""Findings: reasons why a run takes longer, each with the time that it costs at most, on one scale.
 
-Three of them make up all time that is no computation: with T the runtime, u the useful times of all threads, and U and
-I the longest useful time and the runtime of the replay on an ideal network,
+Three findings add up to all time that is no computation. T is the runtime, u the useful times of all threads. U is the
+longest useful time and I the runtime of the replay on an ideal network.
 
     T - mean(u) = (max(u) - mean(u)) + (I - U) + (T - I), but for max(u) - U, which rounding makes
 
-load imbalance, serialization and transfer, the additive form of the POP efficiencies. The others are reasons for these
-(a pipeline, a slow iteration), or times that the efficiencies do not cover (the tracer).
+These are load imbalance, serialization and transfer, the additive form of the POP efficiencies. The other findings are
+reasons for these three (a pipeline, a slow iteration), or times that the efficiencies do not cover (the tracer).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tracelib.schema.procedures import FINALIZE, INIT, is_of_files
 
 
 class FindingKind(Enum):
-    """Kinds of findings: the reasons why a run takes longer."""
+    """Kind of a finding: a reason why a run takes longer."""
 
     IMBALANCE = "load imbalance"  # the thread that computes longest computes longer than the mean
     SERIALIZATION = "serialization"  # ranks wait for each other even where messages take no time
@@ -59,7 +59,7 @@ FACTORS = (
     FindingKind.NOT_THERE,
     FindingKind.STARTING,
 )
-"""Kinds whose sum is the time that is not computation: their costs do not overlap."""
+"""Kinds whose costs do not overlap, and add up to the time that is not computation."""
 
 PART_OF = {
     FindingKind.MOVING: (FindingKind.SERIALIZATION, FindingKind.COMMUNICATION),
@@ -68,11 +68,11 @@ PART_OF = {
     FindingKind.HANG: (FindingKind.SERIALIZATION, FindingKind.TRANSFER, FindingKind.COMMUNICATION),
     FindingKind.CPUS: (FindingKind.TRANSFER, FindingKind.COMMUNICATION),
 }
-"""Reasons, and the kinds that each explains: where it costs half as much, the other is not reported."""
+"""For each reason: the kinds that it explains. A kind is not reported if its reason costs at least half as much."""
 
 
 class Certainty(Enum):
-    """Certainty of the cost of a finding, by its origin."""
+    """How certain the cost of a finding is, by its origin."""
 
     MEASURED = "measured"  # times of the run
     BOUND = "bound"  # measured, but it includes more than is meant: a CPU was lacking, needed or not
@@ -83,7 +83,7 @@ class Certainty(Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Facts about a run from which findings are made; arrays by rank are int64 of shape (ranks,)."""
+    """Facts about a run from which findings are made. Arrays by rank are int64 of shape (ranks,); times are ns."""
 
     efficiency: Efficiency
     useful: UsefulTime
@@ -104,9 +104,17 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding(InNotebook):
-    """One finding. `cost_ns` is how much shorter the run would be without it, at most.
+    """One reason why a run takes longer.
 
-    Costs of several findings may overlap.
+    Attributes:
+        kind: Kind of the finding.
+        cost_ns: How much shorter the run would be without it, at most. Costs of several findings may overlap.
+        share: cost_ns / runtime of the efficiencies.
+        sure: How certain the cost is.
+        rank: Rank to look at. -1: all ranks, or none.
+        call: Procedure in which the time passes, or in which others wait. "": none.
+        region: Region of the program. "": none.
+        number: Number of the finding among those of its kind, from 0.
     """
 
     kind: FindingKind
@@ -120,18 +128,23 @@ class Finding(InNotebook):
 
 
 LEAST = 0.01
-"""Share of the run; what costs less is no finding."""
+"""A cause that costs less than this share of the run is no finding."""
 MOST = 3
+"""Largest number of findings that are reported."""
 _EXPLAINS = 0.5
-"""Share of a cost from which on its reason is reported instead."""
+"""If a reason costs at least this share of what it explains, only the reason is reported."""
 _EVIDENCE = 0.25
-"""Share of the imbalance: other ranks count as waiting in one call if they spend more than this there."""
+"""Smallest share of the imbalance that others must spend in one call to count as waiting there."""
 _MAINLY = 0.5
-"""Share of a cost from which on a region counts as its origin."""
+"""A region is the origin of a cost if at least this share of the cost comes from it."""
 
 
 def find_findings(of: Evidence) -> list[Finding]:
-    """Find all that costs at least LEAST of the run, the most expensive first; a hang comes before all others."""
+    """Find all reasons that cost at least LEAST (1 %) of the run.
+
+    Returns:
+        The findings, the most expensive first. A hang comes before all others.
+    """
     runtime = of.efficiency.runtime_ns
     if runtime <= 0 or not len(of.present):
         return []
@@ -142,7 +155,14 @@ def find_findings(of: Evidence) -> list[Finding]:
 
 
 def largest_findings(found: list[Finding], most: int = MOST) -> list[Finding]:
-    """Select the findings to report: one is left out where one of its reasons costs half as much."""
+    """Select the findings to report.
+
+    A finding is left out if one of its reasons (`PART_OF`) costs at least half as much.
+
+    Args:
+        found: Findings, the most expensive first.
+        most: Largest number of findings.
+    """
     explained = {
         whole
         for reason in found
@@ -153,12 +173,18 @@ def largest_findings(found: list[Finding], most: int = MOST) -> list[Finding]:
 
 
 def _counts(one: Finding, runtime_ns: int) -> bool:
-    """Return true if a finding costs enough to be reported. A hang always counts: its length may not be known."""
+    """Return True if a finding costs enough to be reported.
+
+    A hang always counts, because its length may not be known.
+    """
     return one.kind is FindingKind.HANG or one.cost_ns >= LEAST * runtime_ns
 
 
 def _hang(of: Evidence) -> Iterator[Finding]:
-    """Find calls that ranks were in until they were killed; the cost is the time when all these ranks were in."""
+    """Find calls in which killed ranks were until their end.
+
+    The cost is the time in which all these ranks were inside.
+    """
     main = [call for call in of.unfinished if call.thread == 0]
     if not main:
         return
@@ -191,7 +217,9 @@ def _factors(of: Evidence) -> Iterator[Finding]:
 
 
 def _communication(of: Evidence, longest: int, unseen_ns: int) -> Iterator[Finding]:
-    """Find what a run with MPI calls loses on `longest`, which computes longest, but for what is not in the trace."""
+    """Find what a run with MPI calls loses on the rank `longest`, which computes longest. The time after the last record,
+    `unseen_ns`, is not counted.
+    """
     efficiency = of.efficiency
     ideal, waiting = efficiency.ideal, of.waits.time_ns.sum(axis=1)
     calls = _costly_call(of, longest, _starts_or_ends(of))
@@ -211,16 +239,25 @@ def _communication(of: Evidence, longest: int, unseen_ns: int) -> Iterator[Findi
 
 
 def starting_ns(of: Evidence, rest_ns: int) -> int:
-    """Return the part of the time without computation that every rank spends starting and ending MPI, in ns."""
+    """Return the time that every rank spends starting and ending MPI, ns; at most `rest_ns`."""
     columns = np.flatnonzero(_starts_or_ends(of))
     inside = of.profile.inside_ns[of.present][:, columns].sum(axis=1)
     return min(int(inside.min(initial=rest_ns)), rest_ns)
 
 
 def waiting_call(calls: Profile, computed: UsefulTime, present: np.ndarray, longest: int) -> str:
-    """Find the procedure in which the other ranks spend most time beyond what rank `longest` spends there.
+    """Find the procedure in which the other ranks spend most time beyond the time of rank `longest` there.
 
-    "" where that is a small part of what the others compute less: then they did not wait in MPI.
+    Args:
+        calls: Profile of the run.
+        computed: Useful time of the run.
+        present: Numbers of the ranks that could be read.
+        longest: Rank that computes longest.
+
+    Returns:
+        Name of the procedure. "": the time is at most a quarter of what the others compute less than `longest`; then
+        they
+        did not wait in MPI.
     """
     inside, useful = calls.inside_ns, computed.by_rank()
     if not inside.shape[1]:
@@ -231,7 +268,7 @@ def waiting_call(calls: Profile, computed: UsefulTime, present: np.ndarray, long
 
 
 def _costly_call(of: Evidence, rank: int, but_for: np.ndarray) -> str:
-    """Find the procedure in which a rank is longest, except for the procedures `but_for`."""
+    """Find the procedure in which a rank spends most time, except for the procedures in the mask `but_for`."""
     inside = np.where(but_for, 0, of.profile.inside_ns[rank])
     return of.profile.procedures[int(inside.argmax())] if inside.any() else ""
 
@@ -242,12 +279,12 @@ def _starts_or_ends(of: Evidence) -> np.ndarray:
 
 
 def _are_of_files(of: Evidence) -> np.ndarray:
-    """Return a mask of the procedures on files: a replay on an ideal network keeps their time."""
+    """Return a mask of the procedures on files, whose time a replay on an ideal network does not change."""
     return np.array([is_of_files(name) for name in of.profile.procedures], bool)
 
 
 def _uneven_region(of: Evidence, longest: int, cost_ns: int) -> str:
-    """Find the innermost (shortest) region that most of an imbalance comes from; "": none."""
+    """Find the innermost (shortest) region from which at least half of an imbalance comes. "": none."""
     useful = of.regions.useful_ns[of.present]
     more = of.regions.useful_ns[longest] - useful.mean(axis=0) if useful.size else np.zeros(0)
     chosen = np.flatnonzero(more >= _MAINLY * max(cost_ns, 1))
@@ -256,7 +293,7 @@ def _uneven_region(of: Evidence, longest: int, cost_ns: int) -> str:
 
 
 def _iterations(of: Evidence) -> Iterator[Finding]:
-    """Find what is uneven about the iterations of the main loop."""
+    """Find what is uneven in the iterations of the main loop."""
     if of.even is None:
         return
     uneven = of.even.uneven
@@ -272,11 +309,14 @@ def _iterations(of: Evidence) -> Iterator[Finding]:
 
 
 def _cpus(of: Evidence) -> Iterator[Finding]:
-    """Find waiting for a CPU, and sleep outside MPI, of the rank that computes longest.
+    """Find waiting for a CPU, and sleep outside MPI, on the rank that computes longest.
 
-    It waits while it computes, and in the time that an ideal network saves; or threads of a rank wait for each other.
-    Where that was not recorded, it is what R ranks lose on C CPUs if none of them ever sleeps: 1 - C / R. Where only
-    CPU time was recorded, sleep is not told from it: then ranks count as waiting only where they share CPUs.
+    The rank waits while it computes, and in the time that an ideal network saves; or threads of a rank wait for each
+    other.
+    If waiting was not recorded, it is estimated as the loss of R ranks on C CPUs if no rank ever sleeps: 1 - C / R.
+    If only
+    CPU time was recorded, waiting and sleep cannot be told apart; then ranks count as waiting only if they share
+    CPUs.
     """
     use, longest = of.cpus.use, int(of.computed_by[of.computed_ns.argmax()]) if len(of.computed_ns) else 0
     ratio = max((s.ranks / max(s.cpus, 1) for s in of.cpus.sharing), default=0.0)
@@ -298,7 +338,7 @@ def _cpus(of: Evidence) -> Iterator[Finding]:
 
 
 def _tracer(of: Evidence) -> Iterator[Finding]:
-    """Find the tracer's own time on the rank whose threads it holds longest."""
+    """Find the tracer's own time on the rank whose threads it delays most."""
     by_thread = of.tracer_ns[of.present] / np.maximum(of.threads[of.present], 1)
     worst = int(by_thread.argmax())
     yield Finding(FindingKind.TRACER, round(float(by_thread[worst])), 0.0, Certainty.MEASURED, int(of.present[worst]))

@@ -18,29 +18,35 @@ Found = TypeVar("Found")
 Piece = TypeVar("Piece")
 
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 1e-5, 2e-2
-"""Between two looks at whether the others have come."""
+"""Limits of the pause between two checks whether the other members have arrived, in s."""
 PAUSE = 1 / 16
-"""A pause is this part of the time waited so far: so much longer than it must be a wait may last."""
+"""Length of the next pause as a fraction of the time waited so far. A wait becomes at most this fraction longer."""
 
 
 class Team:
-    """A single process; also the interface of a team of several."""
+    """Team of a single process, and the interface of teams of several processes.
+
+    Attributes:
+        rank: Number of this process in the team, from 0.
+        size: Number of processes of the team.
+    """
 
     rank = 0
     size = 1
 
     def allgather(self, value: Any) -> list[Any]:
-        """Return each member's value, on all members."""
+        """Return the values of all members, in order of rank, on all members. Collective."""
         return [value]
 
     def bcast(self, value: Any) -> Any:
-        """Rank 0's value, everywhere."""
+        """Return the value of rank 0, on all members. Collective."""
         return self.allgather(value)[0]
 
     def gather(self, work: Callable[[], Found]) -> list[Found]:
-        """Collect the result of each member's work, on all members.
+        """Run `work` on each member, and return the results of all members, on all members. Collective.
 
-        If members raise a TracelibError, all raise the error of the first of these.
+        Raises:
+            TracelibError: `work` raised it on some members. All members raise the error of the lowest such rank.
         """
         found: Found | TracelibError
         try:
@@ -54,9 +60,12 @@ class Team:
         return every
 
     def total(self, mine: np.ndarray) -> np.ndarray:
-        """Sum up each member's array, in their order, on all members.
+        """Sum the arrays of all members, element by element in order of rank; all members get the sum. Collective.
 
-        Each member adds up a part, so that more members take no longer than fewer.
+        Each member sums up a part of the elements, so that more members take no longer than fewer.
+
+        Args:
+            mine: This member's array; all members have the same shape.
         """
         if self.size == 1:
             return mine
@@ -66,15 +75,27 @@ class Team:
         return np.concatenate(self.allgather(sum(parts[1:], parts[0]))).reshape(mine.shape)
 
     def alltoall(self, values: Sequence[Any]) -> list[Any]:
-        """Exchange one value with every member, as MPI_Alltoall; `values`: the value for each member."""
+        """Exchange one value with every member, as MPI_Alltoall.
+
+        Args:
+            values: One value for each member, in order of rank.
+
+        Returns:
+            The value from each member, in order of rank.
+        """
         return [of_member[self.rank] for of_member in self.allgather(values)]
 
     def exchange(self, rows: np.ndarray, counts: np.ndarray, said: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Exchange rows with every member, as `alltoall`, thousands of times.
+        """Exchange rows with every member, as MPI_Alltoallv. It is fast enough to be called thousands of times.
 
-        `rows`: this member's rows for each, one after the other, `counts` (int64) the number for each. `said` (int64):
-        values for all. Returns the rows for this member, in order of the sending member, and everyone's values,
-        (members, values).
+        Args:
+            rows: Rows that this member sends, sorted by receiving member.
+            counts: Number of rows for each member, int64 of shape (members,).
+            said: Numbers that this member sends to all members, int64 of shape (values,).
+
+        Returns:
+            The rows that this member receives, in order of the sending member; and the numbers that all members sent,
+            int64 of shape (members, values).
         """
         import numpy as np
 
@@ -83,15 +104,18 @@ class Team:
         return np.concatenate([part for part, _ in found]), np.stack([told for _, told in found])
 
     def barrier(self) -> None:
-        """Wait for all members."""
+        """Wait until all members have called this method."""
 
     def abort(self) -> None:
-        """End all other members after a fatal error of this one."""
+        """End all other members after a fatal error of this member."""
 
     def share(self, n: int, sizes: Sequence[int] | None = None) -> range:
-        """Return this member's contiguous part of n pieces of work, in order of rank.
+        """Return the contiguous range of n pieces of work that is this member's. The ranges follow each other by rank.
 
-        All parts have about the same number of pieces or, if `sizes` are given, about the same size.
+        Args:
+            n: Number of pieces.
+            sizes: Cost of each piece, in any unit; the ranges then cost about the same. None: all pieces cost the
+                same.
         """
         cuts = [k * n // self.size for k in range(self.size + 1)]
         if sizes is not None and self.size > 1 and any(sizes):
@@ -101,10 +125,18 @@ class Team:
 
 
 def dealt(team: Team, pieces: Sequence[Piece], work: Callable[[Piece], Found]) -> list[Found]:
-    """Return the results of `work` on independent pieces, in their order, on all members. Collective.
+    """Run `work` on independent pieces, shared among the members, and return all results on all members. Collective.
 
-    Each piece is one member's work; pieces are dealt out in turns. If any raise a TracelibError, all members raise the
-    error of the first of these pieces.
+    Args:
+        team: Processes that share the work.
+        pieces: The pieces. Member k gets the pieces k, k + size, k + 2 size, and so on.
+        work: Function that is called with one piece.
+
+    Returns:
+        One result for each piece, in the order of the pieces.
+
+    Raises:
+        TracelibError: `work` raised it for at least one piece. All members raise the error of the first such piece.
     """
     mine: list[Found | TracelibError] = []
     for piece in pieces[team.rank :: team.size]:
@@ -121,13 +153,13 @@ def dealt(team: Team, pieces: Sequence[Piece], work: Callable[[Piece], Found]) -
 
 
 def _nearest(ascending: Sequence[int], value: float) -> int:
-    """Return which of some numbers is nearest to a value; of equal ones the first."""
+    """Return the index of the number that is nearest to a value. Of two equally near ones it is the first."""
     after = bisect_left(ascending, value)
     return after - 1 if after and value - ascending[after - 1] <= ascending[after] - value else after
 
 
 class MpiTeam(Team):
-    """Members of MPI_COMM_WORLD."""
+    """Team of all processes of MPI_COMM_WORLD."""
 
     def __init__(self) -> None:
         from mpi4py import MPI
@@ -165,7 +197,10 @@ class MpiTeam(Team):
         self.meet()
 
     def meet(self) -> None:
-        """Wait for all members. MPI would poll meanwhile, and take shared CPUs from the member that is waited for."""
+        """Wait for all members, and sleep meanwhile.
+
+        MPI would poll, and take shared CPUs from the member that is waited for.
+        """
         here, since = self._comm.Ibarrier(), time.monotonic()
         while not here.Test():
             waited = time.monotonic() - since
@@ -179,10 +214,10 @@ _STARTED_BY_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MV2_COMM_WO
 
 
 def team() -> Team:
-    """Return an MpiTeam under mpirun, else a team of one (mpi4py is not imported then)."""
+    """Return an `MpiTeam` under mpirun. Otherwise return a team of one process, and do not import mpi4py."""
     return MpiTeam() if is_started_by_mpi() else Team()
 
 
 def is_started_by_mpi() -> bool:
-    """Return True if a launcher of MPI started this process."""
+    """Return True if an MPI launcher started this process, which the environment variables of the launcher show."""
     return any(name in os.environ for name in _STARTED_BY_MPI)

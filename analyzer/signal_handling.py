@@ -1,7 +1,7 @@
-"""Ends from outside: by Ctrl-C, a batch system at its time limit, a launcher whose other process has died.
+"""Handling of signals that end the process: Ctrl-C, a batch system's time limit, a launcher after another process died.
 
-Such an end is an exception like any other, so that files appear whole or not at all. Files that must not be left behind
-are listed here, for places where no exception arrives.
+A signal raises an exception like any other, so that files appear whole or not at all. Files that must not be left
+behind are also registered here, for places where no exception arrives.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import TypeVar
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _GRACE_S = 0.3
-"""Time in seconds that the main thread has for an orderly end; launchers kill a process after a second."""
+"""Time in s that the main thread has for an orderly end. Launchers kill a process after a second."""
 _AGAIN_S = 0.01
-"""After so long a signal comes again that found us where no exception gets on."""
+"""Time in s after which a signal is sent again if it arrived where no exception may be raised."""
 
 _Function = TypeVar("_Function", bound=Callable)
 _temporaries: set[Path] = set()
@@ -31,7 +31,11 @@ _alone: list[bool] = []  # one for each `raised` that has begun
 
 
 class EndRequested(BaseException):
-    """Exception that a signal to end raises. It is no KeyboardInterrupt: click would print a line about that."""
+    """Exception raised by a signal that ends the process. A KeyboardInterrupt would make click print a line of its own.
+
+    Attributes:
+        number: Number of the signal.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -42,23 +46,23 @@ class EndRequested(BaseException):
 
 
 def temporary(path: Path) -> Path:
-    """Register `path`, a file or folder of this process alone, to be removed if the process ends before `discard`."""
+    """Register a file or folder of this process, to be removed if the process ends before `discard`."""
     _temporaries.add(path)
     return path
 
 
 def temporaries() -> tuple[Path, ...]:
-    """Return the files that would be left behind."""
+    """Return the registered files and folders that were not discarded yet."""
     return tuple(_temporaries)
 
 
 def ends_alone() -> bool:
-    """Return True if this process is a command of ours, which may end itself, and not another program's process."""
+    """Return True if this process is a command of ours, so that it may end itself. It may also be another program."""
     return bool(_alone) and current_thread() is main_thread()
 
 
 def discard(path: Path) -> None:
-    """Remove a temporary file or folder. A failure is ignored: the user should hear of the error before it."""
+    """Remove a temporary file or folder. A failure is ignored, so that it hides no earlier error."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -68,14 +72,17 @@ def discard(path: Path) -> None:
 
 
 def discard_all() -> None:
-    """Remove all that is temporary still."""
+    """Remove all temporary files and folders that are still registered."""
     for path in tuple(_temporaries):
         discard(path)
 
 
 @contextmanager
 def raised() -> Iterator[None]:
-    """Let signals to end raise EndRequested in the main thread inside the block, except ignored ones (nohup)."""
+    """Make signals that end the process raise EndRequested in the main thread inside the block.
+
+    Signals that the process ignores (nohup) stay ignored.
+    """
     if current_thread() is not main_thread():
         yield
         return
@@ -108,7 +115,7 @@ def raised() -> Iterator[None]:
 
 
 def called_from_c(function: _Function) -> _Function:
-    """Mark a function that a library in C (HDF5) calls and that must not raise: signals wait until it has returned."""
+    """Mark a function that a C library (HDF5) calls and that must not raise. Signals wait until it has returned."""
     _called_from_c.add(function.__code__)  # type: ignore[attr-defined]
     return function
 
@@ -129,14 +136,14 @@ def _again(number: int) -> None:
 
 
 def die(number: int) -> None:
-    """End by the signal itself, at once: one of a team does not wait for the others."""
+    """End this process by the signal itself, at once, without waiting for the other members of a team."""
     discard_all()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 
 
 def watch() -> None:
-    """Start a thread that ends the process if the main thread is in a call of MPI, which no exception ends."""
+    """Start a thread that ends the process if the main thread is in a call of MPI, which no exception can leave."""
     read, write = os.pipe()
     os.set_blocking(write, False)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)

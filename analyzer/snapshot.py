@@ -1,4 +1,4 @@
-"""A rank at a moment: state and call of each thread, its regions, and the messages that are on their way.
+"""A rank at a moment: state and call of each thread, open regions, and messages under way.
 
 The calls of a rank around a moment are read from there outwards, in as few of its windows as possible.
 """
@@ -16,24 +16,37 @@ from analyzer.trace import CALL, EVENT, MARK, MESSAGE, REQUEST, CallPaths, Mark,
 from tracelib.schema import STARTED, is_one_of
 
 RECORDS = 4096
-"""Number of calls in a window: the first ones read are mostly enough."""
+"""Number of calls in a window. The first window that is read mostly has all the calls that are needed."""
 
 
 class SnapshotCalls(NamedTuple):
-    """Rows of CALL, and the row of each one's path in `CallPaths.tables` (int64; 0: not known)."""
+    """Some calls of a rank, with their paths.
+
+    Attributes:
+        rows: The calls, a structured array of type CALL.
+        paths: Row of each call's path in `CallPaths.tables`, int64. 0: not known.
+    """
 
     rows: np.ndarray
     paths: np.ndarray
 
     def select(self, chosen: np.ndarray | slice) -> SnapshotCalls:
-        """Select some calls."""
+        """Return some of the calls."""
         return SnapshotCalls(self.rows[chosen], self.paths[chosen])
 
 
 def calls_around(trace: Trace, rank: int, time: int, number: int) -> tuple[list[SnapshotCalls], list[SnapshotCalls]]:
-    """Read the calls of each thread of a rank around a moment, in order of enter.
+    """Read the calls of each thread of a rank around a moment.
 
-    Returns the last `number` + 1 calls entered until then, and the first `number` entered later. `time` is in ns.
+    Args:
+        trace: The trace.
+        rank: The rank.
+        time: The moment, ns.
+        number: Number of calls.
+
+    Returns:
+        For each thread, the last `number` + 1 calls that were entered until the moment; and for each thread, the first
+        `number` calls that were entered later. Calls are in order of enter.
     """
     windows = trace.windows_of(rank, RECORDS)
     here = max(int(np.searchsorted(windows, time, side="right")) - 1, 0)
@@ -60,7 +73,7 @@ def _read(trace: Trace, rank: int, begin: int, end: int) -> SnapshotCalls:
 
 
 class _Ends:
-    """The first or the last calls of each thread."""
+    """First or last calls of each thread."""
 
     def __init__(self, threads: int, number: int, *, last: bool) -> None:
         self._number, self._last = number, last
@@ -69,11 +82,11 @@ class _Ends:
 
     @property
     def enough(self) -> bool:
-        """Return true if each thread has enough calls."""
+        """Whether each thread has enough calls."""
         return all(len(calls.rows) >= self._number for calls in self.of_thread)
 
     def add(self, more: SnapshotCalls) -> None:
-        """Add the calls of the window before all that were added, or after them."""
+        """Add the calls of a window that lies before (for last calls) or after all windows added so far."""
         for thread, known in enumerate(self.of_thread):
             lacking = self._number - len(known.rows)
             mine = np.flatnonzero(more.rows["thread"] == thread) if lacking > 0 else np.zeros(0, np.int64)
@@ -87,7 +100,18 @@ class _Ends:
 
 @dataclass(frozen=True)
 class ThreadSnapshot:
-    """A thread at a moment. Times are ns of the trace."""
+    """State of a thread at a moment. Times are ns of the trace.
+
+    Attributes:
+        thread: Number of the thread.
+        state: State of the thread (`State`). -1: nothing is recorded.
+        begin_ns: Begin of the state.
+        end_ns: End of the state.
+        inside: Whether the thread is in the last call of `before`.
+        before: Last calls that were entered until the moment.
+        after: First calls that were entered later.
+        regions: Name and begin of each open region, the outermost first.
+    """
 
     thread: int
     state: int  # State; -1: nothing is recorded of the thread then
@@ -101,7 +125,17 @@ class ThreadSnapshot:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A rank at a moment."""
+    """State of a rank at a moment.
+
+    Attributes:
+        rank: The rank.
+        time_ns: The moment.
+        span: Begin and end of the rank's record, ns.
+        threads: State of each thread.
+        messages: Messages from or to the rank that are sent but not received, by time of sending (type MESSAGE).
+        requests: Requests of the rank that are posted but not complete, by time of posting (type REQUEST).
+        events: Events of the program during the states of its threads (type EVENT).
+    """
 
     rank: int
     time_ns: int
@@ -119,8 +153,8 @@ def take_snapshot(trace: Trace, rank: int, time: int, around: int = 3, *, messag
         trace: The trace.
         rank: The rank.
         time: The moment, ns.
-        around: Number of calls before and after it.
-        messages: Also read messages on their way, requests and events. All messages until then are searched.
+        around: Number of calls to read before and after the moment.
+        messages: Whether to read messages under way, requests and events, too. All messages until then are searched.
     """
     before, after = calls_around(trace, rank, time, around)
     begins = [int(calls.rows["enter"][-1]) if len(calls.rows) else 0 for calls in before]
@@ -146,7 +180,7 @@ def take_snapshot(trace: Trace, rank: int, time: int, around: int = 3, *, messag
 
 
 def _state_at(states: np.ndarray, time: int) -> tuple[int, int, int]:
-    """Return state, begin and end of the state at a moment; -1 where there is none."""
+    """Return state, begin and end of a thread's state at a moment. If there is none, the state is -1."""
     here = np.flatnonzero((states["begin"] <= time) & (time < states["end"]))
     if not len(here):
         return -1, time, time
@@ -155,7 +189,11 @@ def _state_at(states: np.ndarray, time: int) -> tuple[int, int, int]:
 
 
 def open_regions(marks: np.ndarray) -> np.ndarray:
-    """Return the begins (MARK) of one thread's regions that are open after its marks, the outermost first."""
+    """Return the regions of a thread that are open after some marks, as their begins (type MARK), the outermost first.
+
+    Args:
+        marks: Marks of one thread in order of time.
+    """
     edges = marks[np.isin(marks["what"], (Mark.BEGIN, Mark.END))]
     if not len(edges):
         return np.zeros(0, MARK)
@@ -166,7 +204,7 @@ def open_regions(marks: np.ndarray) -> np.ndarray:
 
 
 def _on_their_way(trace: Trace, rank: int, time: int) -> np.ndarray:
-    """Return the messages (MESSAGE) from or to a rank that are sent, and not yet received."""
+    """Return the messages from or to a rank that are sent but not yet received, as type MESSAGE."""
     trace.match()
     found = []
     for begin, end in pairwise(trace.message_windows().tolist()):
@@ -180,7 +218,7 @@ def _on_their_way(trace: Trace, rank: int, time: int) -> np.ndarray:
 
 
 def _open(trace: Trace, rank: int, time: int) -> np.ndarray:
-    """Return the requests (REQUEST) of a rank that are posted, and complete later."""
+    """Return the requests of a rank that are posted but not yet complete, as type REQUEST."""
     found = []
     for rows in trace.requests(rank, time + 1):
         done = ~is_one_of(rows["what"], STARTED)

@@ -26,13 +26,20 @@ from analyzer.waits.analysis import Waits
 from analyzer.waits.wait_states import WaitSearch
 
 MOST_RANKS = 128
-"""Maximum number of ranks with a line each; with more ranks, lines are groups."""
+"""Largest number of ranks for which each rank has a line of its own. With more ranks, a line is a group of ranks."""
 _LONGEST = 24
 
 
 @dataclass(frozen=True)
 class TimelineLines:
-    """The lines of a timeline, one for each of `names`."""
+    """Lines of a timeline. A line is a rank, or a group of ranks that behave alike.
+
+    Attributes:
+        names: Name of each line: a rank, or the ranks of a group and their number.
+        of_rank: Line of each rank, int64 of shape (ranks,). -1: the rank is in no line.
+        threads: Number of threads of all ranks of each line, int64 of shape (lines,).
+        typical: A typical rank of each line, int64 of shape (lines,).
+    """
 
     names: tuple[str, ...]
     of_rank: np.ndarray  # int64 (ranks,): the line that each rank is in; -1: in none
@@ -41,14 +48,20 @@ class TimelineLines:
 
     @property
     def grouped(self) -> bool:
-        """Return true if some lines stand for several ranks."""
+        """Return True if at least one line stands for several ranks."""
         return bool(np.bincount(self.of_rank[self.of_rank >= 0]).max(initial=0) > 1)
 
 
 def lines_of(trace: Trace, calls: Profile, computed: UsefulTime, waited: Waits) -> TimelineLines:
-    """Make a line for each rank that could be read, or, above MOST_RANKS, for each group of ranks that behave alike.
+    """Make the lines of a timeline: one for each rank that could be read, or groups above MOST_RANKS (128) such ranks.
 
-    Groups are made by computing, time in MPI and waiting. A rank in no group has its own line.
+    Ranks form a group if their times of computing, in MPI and waiting are alike. A rank in no group has its own line.
+
+    Args:
+        trace: The trace.
+        calls: Profile of the trace.
+        computed: Useful time of the trace.
+        waited: Wait states of the trace.
     """
     present = np.setdiff1d(np.arange(trace.size), trace.extra(Losses).missing)
     if len(present) <= MOST_RANKS:
@@ -60,14 +73,14 @@ def lines_of(trace: Trace, calls: Profile, computed: UsefulTime, waited: Waits) 
 def line_groups(
     trace: Trace, present: np.ndarray, computing: np.ndarray, in_mpi: np.ndarray, waiting: np.ndarray
 ) -> TimelineLines:
-    """Make a line for each group of ranks that behave alike.
+    """Make a line for each group of ranks whose times of computing, in MPI and waiting are alike.
 
     Args:
         trace: The trace.
-        present: Numbers of the ranks.
-        computing: Time that each of them computes, ns.
-        in_mpi: Time that each of them is in MPI, ns.
-        waiting: Time that each of them waits, ns.
+        present: Numbers of the ranks to be grouped, shape (n,).
+        computing: Time that each of these ranks computes, ns, shape (n,).
+        in_mpi: Time that each of these ranks spends in MPI, ns, shape (n,).
+        waiting: Time that each of these ranks waits for others, ns, shape (n,).
     """
     columns = RankMeasure("computing", computing), RankMeasure("in MPI", in_mpi), RankMeasure("waiting", waiting)
     found = groups_of(present, columns)
@@ -77,6 +90,7 @@ def line_groups(
 
 
 def _named(ranks: np.ndarray) -> str:
+    """Return the name of a group: its ranks, shortened to 24 characters, and their number."""
     text = ranks_text(ranks.tolist())
     if len(text) > _LONGEST:
         text = text[: _LONGEST - 3].rpartition(",")[0] + ",..."
@@ -93,7 +107,7 @@ def _lines(trace: Trace, members: list[tuple[str, np.ndarray, int]]) -> Timeline
 
 
 class ActivityKind(IntEnum):
-    """Activities of a thread. Time without any of them is not known, or the thread does not exist."""
+    """Kind of activity of a thread. Without any of them the activity is unknown, or there is no thread."""
 
     COMPUTING = 0
     WAITING = 1  # in MPI, for others
@@ -102,11 +116,20 @@ class ActivityKind(IntEnum):
 
 
 NAMES = ("computing", "waiting for others", "rest of MPI", "the tracer")
+"""Text for each `ActivityKind`, in their order."""
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """The times of a timeline: [begin, end) of a run in bins of one width; the last one may be shorter."""
+    """Time that each line spends in each activity, in bins of equal width over [begin, end) of a run.
+
+    Attributes:
+        begin_ns: Begin of the first bin, ns since the begin of the run.
+        end_ns: End of the last bin, which may be shorter than the others.
+        width_ns: Width of a bin.
+        lines: The lines.
+        ns: Time by `ActivityKind`, line and bin, summed over the threads of a line; int64 (kinds, lines, bins).
+    """
 
     begin_ns: int
     end_ns: int
@@ -116,23 +139,26 @@ class Timeline:
 
     @property
     def bins(self) -> int:
-        """Return the number of bins."""
+        """Number of bins."""
         return int(self.ns.shape[2])
 
     @property
     def edges(self) -> np.ndarray:
-        """Return the begins of the bins and the end, int64 (bins + 1,)."""
+        """Begin of each bin, and the end of the last bin, ns, int64 of shape (bins + 1,)."""
         return np.minimum(self.begin_ns + np.arange(self.bins + 1, dtype=np.int64) * self.width_ns, self.end_ns)
 
     @property
     def shares(self) -> np.ndarray:
-        """Return shares of the time of all threads of a line, float64 (states, lines, bins); their sum is at most 1."""
+        """Share of each activity in the time of all threads of a line, float64 of shape (kinds, lines, bins).
+
+        The shares of a line in a bin add up to at most 1.
+        """
         whole = np.maximum(self.lines.threads, 1)[:, None] * np.maximum(np.diff(self.edges), 1)[None, :]
         shares = self.ns / whole
         return shares / np.maximum(shares.sum(axis=0), 1.0)
 
     def coarser(self, together: int) -> Timeline:
-        """Join each `together` bins into one."""
+        """Return a timeline whose bins each join `together` neighbouring bins of this timeline."""
         firsts = np.arange(0, self.bins, together)
         sums = np.add.reduceat(self.ns, firsts, axis=2)
         return Timeline(self.begin_ns, self.end_ns, self.width_ns * together, self.lines, sums)
@@ -148,9 +174,18 @@ def timeline(
     begin_ns: int = 0,
     end_ns: int | None = None,
 ) -> Timeline:
-    """Sum the activities of the ranks of each line in [begin, end) of the run, in at most `bins` bins. Collective.
+    """Sum the activities of the ranks of each line in [begin, end) of the run. Collective.
 
-    `calls` is the profile of the run. Waiting is the time of wait states of `analyze waits`, as far as it is in MPI.
+    Waiting is the time of the wait states of `analyze waits`, as far as it lies in MPI.
+
+    Args:
+        trace: The trace.
+        team: Processes that share the work.
+        calls: Profile of the run.
+        lines: Lines of the timeline.
+        bins: Largest number of bins.
+        begin_ns: Begin, ns since the begin of the run.
+        end_ns: End. None: the end of the run.
     """
     end_ns = trace.duration_ns if end_ns is None else end_ns
     width = max(-(-(end_ns - begin_ns) // bins), 1)
@@ -168,14 +203,20 @@ def timeline(
 
 
 class _Filled:
-    """Sums of intervals in bins of one width. Only changes are kept: an interval makes two."""
+    """Sums of intervals in bins of equal width. Only the changes at both ends of an interval are stored."""
 
     def __init__(self, begin_ns: int, width_ns: int, bins: int, lines: int) -> None:
         self._begin, self._width, self._bins = begin_ns, width_ns, bins
         self._change, self._area = np.zeros((2, lines * (bins + 1)), np.int64)
 
     def add(self, line: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
-        """Add intervals (ns) of lines; intervals of line -1 do not count."""
+        """Add intervals.
+
+        Args:
+            line: Line of each interval. Intervals of line -1 do not count.
+            begin: Begin of each interval, ns.
+            end: End of each interval, ns.
+        """
         known = (line >= 0) & (end > begin)
         line = line[known].astype(np.int64) * (self._bins + 1)
         last = self._bins * self._width
@@ -201,7 +242,7 @@ class _Filled:
 
 
 class _Calls(Sums[None]):
-    """Sums of computing, calls, and the tracer's time after calls."""
+    """Sums of the times of computing, of calls, and of the tracer after calls."""
 
     def __init__(self, table: list[_Filled], lines: TimelineLines) -> None:
         self._table, self._lines = table, lines
@@ -217,10 +258,11 @@ class _Calls(Sums[None]):
         )
 
     def total(self, team: Team) -> None:
-        """Return nothing: the tables are added up later, together with data that does not come in parts."""
+        """Return nothing. `timeline` adds up the tables of all members later, together with flushes and wait states."""
 
 
 def _flushes(trace: Trace, team: Team, table: _Filled, lines: TimelineLines) -> None:
+    """Add the flushes of the ranks of this process to the tracer's time."""
     if not trace.origin.tracer_times:
         return
     for rank in trace.share(team):
@@ -230,12 +272,12 @@ def _flushes(trace: Trace, team: Team, table: _Filled, lines: TimelineLines) -> 
 
 MOST_FLUSHES, MOST_EDGES = 400, 200
 _SLOTS = 1000
-"""Number of slots of a run; shorter regions are not distinguished."""
+"""Number of slots of equal length into which a run is divided. A region shorter than a slot may be missed."""
 
 
 @dataclass(frozen=True)
 class TimelineSpan:
-    """A stretch of the run that has a name."""
+    """Visit of a region: its name, begin and end in ns."""
 
     name: str
     begin_ns: int
@@ -244,7 +286,16 @@ class TimelineSpan:
 
 @dataclass(frozen=True)
 class TimelineMarks:
-    """The marks of a timeline; times in ns."""
+    """Marks of a timeline. All times are ns.
+
+    Attributes:
+        regions: Visits of the outermost regions of `rank`, in order of time.
+        rank: Rank whose regions are shown. -1: none.
+        flushes: Line and begin of the longest flushes.
+        edges: Times between iterations.
+        every: Only one of `every` edges is in `edges`.
+        edges_rank: Rank whose iterations have these edges. -1: none.
+    """
 
     regions: tuple[TimelineSpan, ...] = ()  # of `rank`, outermost ones, in order
     rank: int = -1
@@ -255,7 +306,10 @@ class TimelineMarks:
 
 
 def regions_of(trace: Trace, rank: int) -> tuple[TimelineSpan, ...]:
-    """Find the outermost regions of the first thread of a rank, sampled in the middle of equal slots of the run."""
+    """Find the outermost regions of a rank's first thread over the run.
+
+    The region is looked up in the middle of 1000 slots of equal length; neighbouring slots of one region are joined.
+    """
     known = trace.extra(Regions)
     rows = known.marks(rank)
     rows = rows[(rows["thread"] == 0) & ((rows["what"] == Mark.BEGIN) | (rows["what"] == Mark.END))]
@@ -279,7 +333,15 @@ def regions_of(trace: Trace, rank: int) -> tuple[TimelineSpan, ...]:
 
 
 def flushes_of(trace: Trace, of_rank: np.ndarray) -> tuple[tuple[int, int], ...]:
-    """Find the longest flushes, (line, begin) in order of time; of_rank: the line of each rank."""
+    """Find the longest flushes, at most MOST_FLUSHES (400).
+
+    Args:
+        trace: The trace.
+        of_rank: Line of each rank, -1 for none, shape (ranks,).
+
+    Returns:
+        Line and begin (ns) of each flush, sorted by line, then by time.
+    """
     found: list[tuple[int, int, int]] = []
     for rank in np.flatnonzero(of_rank >= 0).tolist():
         rows = trace.extra(TracerTime).flushes(rank)
@@ -291,9 +353,13 @@ def flushes_of(trace: Trace, of_rank: np.ndarray) -> tuple[tuple[int, int], ...]
 
 
 def marks_of(trace: Trace, of_rank: np.ndarray, rank: int, iterations: Iterations | None) -> TimelineMarks:
-    """Collect the marks of a timeline; `rank`: the rank whose regions are shown.
+    """Collect the marks of a timeline.
 
-    Edges are between iterations of the first rank that has any.
+    Args:
+        trace: The trace.
+        of_rank: Line of each rank, -1 for none, shape (ranks,).
+        rank: Rank whose regions are shown.
+        iterations: Iterations whose edges are shown: of the first rank that has any. None: no edges.
     """
     edges: np.ndarray = np.zeros(0, np.int64)
     whose, every = -1, 1

@@ -28,7 +28,15 @@ from analyzer.trace import Regions, Trace
 
 @dataclass(frozen=True)
 class PredictedParts:
-    """Times in ns. Of procedures and regions the sums over all ranks; a region inside itself counts once."""
+    """Times of a run or of its replay, in ns. Procedures and regions are summed over all ranks.
+
+    Attributes:
+        total: Time until the last rank is done.
+        end: Time until each rank is done, int64 of shape (ranks,).
+        in_mpi: Time of each rank in MPI, int64 of shape (ranks,).
+        procedures: Time in each procedure of MPI.
+        regions: Time in each region. A region that is inside itself counts once.
+    """
 
     total: int  # until the last rank is done
     end: np.ndarray  # (ranks,) int64: until each is
@@ -38,12 +46,16 @@ class PredictedParts:
 
     @property
     def outside(self) -> np.ndarray:
-        """Time of each rank outside MPI, ns: computation, and waiting for a CPU."""
+        """Time of each rank outside MPI, ns: computing, and waiting for a CPU."""
         return self.end - self.in_mpi
 
 
 def measured_parts(trace: Trace, section: ReplaySection, team: Team) -> tuple[PredictedParts, dict[str, int]]:
-    """Measure the parts of a run, and count the calls of each procedure. Collective over the team."""
+    """Measure the times of a run's section, and count its calls. Collective over the team.
+
+    Returns:
+        The times, and the number of calls of each procedure that was called.
+    """
     found = profile(trace, team)
     compared = np.array([name not in NOT_COMPARED for name in found.procedures], bool)
     times = dict(zip(found.procedures, (found.inside_ns.sum(axis=0) * compared).tolist(), strict=True))
@@ -76,11 +88,11 @@ def _measured_regions(trace: Trace, section: ReplaySection, team: Team) -> dict[
 
 
 def predicted_parts(trace: Trace, section: ReplaySection, found: ReplayPrediction, team: Team) -> PredictedParts:
-    """Compute the parts of a replay of a run's section. Collective: each member reads the calls of its ranks.
+    """Compute the times of a replayed section. Collective: each member reads the calls of its ranks.
 
     Args:
         trace: The run.
-        section: Its section.
+        section: The section of the run that was replayed.
         found: Prediction with the times of the operations.
         team: Processes that share the work.
     """
@@ -105,14 +117,14 @@ def predicted_parts(trace: Trace, section: ReplaySection, found: ReplayPredictio
 
 
 class _Replayed:
-    """How long calls take in a replay."""
+    """Durations of calls in a replay."""
 
     def __init__(self, program: Program, found: ReplayPrediction) -> None:
         self._program, self._found = program, found
         self._times: dict[int, CallTimes] = {}  # of ranks under way
 
     def spent(self, part: Part) -> np.ndarray:
-        """Return the ns in each call of a part, as they come; the parts of a rank come in order of time."""
+        """Return the ns in each call of a part, in order. Parts of a rank come in order of time."""
         rank, calls = part.calls
         streams = [stream for of in part.ranks for stream in self._program.streams_of(of)]
         if part.is_whole and streams == list(range(streams[0], streams[0] + len(part.ranks))):
@@ -132,9 +144,15 @@ class _Replayed:
 
 @dataclass(frozen=True)
 class PredictionError:
-    """A time predicted from one run for another one, in ns.
+    """Error of a time that a replay of one run predicts for another run. All times are ns.
 
     total = bursts + model + tracing.
+
+    Attributes:
+        predicted: Replay of the first run.
+        own: Replay of the other run, on the same machine.
+        measured: The other run as traced.
+        reference: The other run without the tracer. If that is not known: as traced.
     """
 
     predicted: float  # the replay of the first run
@@ -144,33 +162,42 @@ class PredictionError:
 
     @property
     def total(self) -> float:
-        """How much longer the prediction is than the measured time."""
+        """Predicted time less the reference, ns."""
         return self.predicted - self.reference
 
     @property
     def bursts(self) -> float:
-        """The part that arises because the first run computed longer than the other, or in another order: its tracer's
-        perturbation, another processor, another load."""
+        """Error because the two runs do not compute equally long or in the same order: predicted - own, ns.
+
+        Causes are the tracer's perturbation of the first run, another processor, or another load.
+        """
         return self.predicted - self.own
 
     @property
     def model(self) -> float:
-        """The part that arises because the replay of a run does not take as long as that run."""
+        """Error because the replay of the other run does not take as long as that run itself: own - measured, ns."""
         return self.own - self.measured
 
     @property
     def tracing(self) -> float:
-        """The part that arises because the other run was traced: the error of the instrumentation."""
+        """Error because the other run was traced, the error of the instrumentation: measured - reference, ns."""
         return self.measured - self.reference
 
     def share(self, part: float) -> float | None:
-        """Return a part as a share of the reference; None for 0."""
+        """Return `part` (ns) divided by the reference. None: the reference is 0."""
         return part / self.reference if self.reference else None
 
 
 @dataclass(frozen=True)
 class Validation:
-    """Predictions from one run compared with another run of the program."""
+    """Comparison of a prediction from one run with another run of the same program.
+
+    Attributes:
+        whole: Error of the run's duration.
+        predicted: Times of the replay of the first run.
+        own: Times of the replay of the other run.
+        measured: Times of the other run.
+    """
 
     whole: PredictionError
     predicted: PredictedParts
@@ -178,20 +205,20 @@ class Validation:
     measured: PredictedParts
 
     def procedures(self) -> dict[str, PredictionError]:
-        """Return the errors by procedure, of all ranks together; the largest error first."""
+        """Return the error of the time in each procedure, summed over all ranks; the largest error first."""
         return _errors(self.predicted.procedures, self.own.procedures, self.measured.procedures)
 
     def regions(self) -> dict[str, PredictionError]:
-        """Return the errors by region of the program."""
+        """Return the error of the time in each region, summed over all ranks; the largest error first."""
         return _errors(self.predicted.regions, self.own.regions, self.measured.regions)
 
     def ranks(self) -> list[PredictionError]:
-        """Return the errors of when each rank is done."""
+        """Return the error of the time at which each rank is done, in order of rank."""
         columns = (self.predicted.end.tolist(), self.own.end.tolist(), self.measured.end.tolist())
         return [PredictionError(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
 
     def outside(self) -> list[PredictionError]:
-        """Compute the errors of each rank's time outside MPI."""
+        """Return the error of each rank's time outside MPI, in order of rank."""
         columns = (self.predicted.outside.tolist(), self.own.outside.tolist(), self.measured.outside.tolist())
         return [PredictionError(p, o, m, m) for p, o, m in zip(*columns, strict=True)]
 
@@ -199,12 +226,20 @@ class Validation:
 def validate(
     predicted: PredictedParts, own: PredictedParts, measured: PredictedParts, untraced_ns: float | None = None
 ) -> Validation:
-    """Compare. untraced_ns: how long the other run takes without the tracer."""
+    """Compare a prediction with the run that it predicts.
+
+    Args:
+        predicted: Times of the replay of the first run.
+        own: Times of the replay of the other run.
+        measured: Times of the other run.
+        untraced_ns: Duration of the other run without the tracer. None: not known, `measured` is the reference.
+    """
     reference = measured.total if untraced_ns is None else untraced_ns
     return Validation(PredictionError(predicted.total, own.total, measured.total, reference), predicted, own, measured)
 
 
 def _errors(predicted: dict[str, int], own: dict[str, int], measured: dict[str, int]) -> dict[str, PredictionError]:
+    """Return the error of each name's time, the largest error first."""
     names = dict.fromkeys((*measured, *own, *predicted))
     found = {
         n: PredictionError(predicted.get(n, 0), own.get(n, 0), measured.get(n, 0), measured.get(n, 0)) for n in names
@@ -213,6 +248,6 @@ def _errors(predicted: dict[str, int], own: dict[str, int], measured: dict[str, 
 
 
 def spread(times: Iterable[float]) -> float | None:
-    """Return (longest - shortest) / shortest of several times; None for less than two or for 0."""
+    """Return (longest - shortest) / shortest of several times. None: fewer than two times, or the shortest is 0."""
     known = list(times)
     return max(known) / min(known) - 1 if len(known) > 1 and min(known) > 0 else None

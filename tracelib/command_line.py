@@ -1,4 +1,4 @@
-"""Commands and options of the command line: one form of help, options that only --help-all shows, former names."""
+"""Classes of commands and options with one form of help, options that only --help-all shows, and former names."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Option(click.Option):
 
     @property
     def renamed(self) -> dict[str, tuple[str, ...]]:
-        """Former names, and the words that stand for them now."""
+        """For each former name: the words that stand for it today."""
         now = max(self.opts, key=len)
         return {text.split()[0]: (now, *text.split()[1:]) for text in self.old}
 
 
 class TracelibCommand(click.Command):
-    """A command with a page of common options (--help), and one of all options (--help-all)."""
+    """Command with one page of common options (--help), and one of all options (--help-all)."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return all parameters, and --help-all where there are rare ones."""
+        """Return all parameters. If some are rare, --help-all is added."""
         params = super().get_params(ctx)
         if any(isinstance(param, Option) and param.rare for param in params):
             params.append(_help_all())
@@ -49,7 +49,7 @@ class TracelibCommand(click.Command):
         return super().parse_args(ctx, _todays_words(ctx, args, renamed))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a line for each option: its names and its value, what it does, and remarks such as the default."""
+        """Write one line for each option: names and value, meaning, and remarks such as the default."""
         records = [record for param in self.get_params(ctx) if (record := _help_record(param, ctx))]
         if records:
             with formatter.section("Options"):
@@ -71,7 +71,7 @@ def _todays_words(ctx: click.Context, args: list[str], renamed: dict[str, tuple[
 
 
 def _help_record(param: click.Parameter, ctx: click.Context) -> tuple[str, str] | None:
-    """Return the option's line, or None on a page that leaves it out."""
+    """Return the line of an option in the help. None: this page leaves it out."""
     record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
     if record is None:
         return None

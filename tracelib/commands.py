@@ -33,7 +33,7 @@ VARIABLES = {
     "compress": "TRACELIB_COMPRESS",
     "sample": "TRACELIB_SAMPLE",
 }
-"""Options of `tracelib run` that are handed to the library as they are."""
+"""For each option of `tracelib run` that the library reads unchanged: the environment variable."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
@@ -310,10 +310,11 @@ def drivers_command(words: tuple[str, ...]) -> None:
 
 
 COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
+"""Colour of each verdict of `tracelib doctor`."""
 
 
 def run_commands() -> int:
-    """Run the command line. A user's mistake gives one line and an exit code, never a traceback."""
+    """Run the command line. A mistake of the user gives one line and an exit code, never a traceback."""
     try:
         return commands.main(prog_name="tracelib", standalone_mode=False) or 0
     except click.ClickException as error:

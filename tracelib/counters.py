@@ -1,6 +1,6 @@
-"""Which counters count on this node, and what they cost: found out by the library itself, in a process of its own.
+"""Counters that count on this node, and their costs. The library itself finds out, in a process of its own.
 
-The kernel's counters and the CPU clock are named by libtrace.so, PAPI's by pypapi (the extra `papi`). Whether one
+libtrace.so lists the kernel's counters and the CPU clock, pypapi (the extra `papi`) lists PAPI's. Whether a counter
 counts is tried with the code that a traced rank runs, so PAPI is the libpapi.so that a rank would load.
 """
 
@@ -27,15 +27,28 @@ READ_BY = {
     CounterBackend.PERF_HARDWARE: "perf, processor",
     CounterBackend.PAPI: "PAPI",
 }
+"""Text for what reads a counter."""
 INSTALL_PYPAPI = "pip install 'tracelib[papi]'"
 LONGEST_S = 300
+"""Longest time in s to wait for the process that tries the counters."""
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); import tracelib.probing; tracelib.probing.main()"
-"""Whatever lies in the working directory is not imported."""
+"""Python program that tries the counters. It imports nothing from the working directory."""
 
 
 @dataclass(frozen=True)
 class NodeCounter:
-    """One counter on this node. Costs are in ns of the calling thread, 0 for one that does not count."""
+    """Counter on this node. Costs are ns of the calling thread, and 0 for a counter that does not count.
+
+    Attributes:
+        name: Name of the counter.
+        counts: Whether it counts.
+        trouble: Why it does not count. "": it does.
+        read_by: What reads the counter.
+        type: Paraver's number as in the .pcf; for PAPI's presets it is Extrae's. 0: there is no such counter.
+        reading_ns: Cost of a reading among many readings in a row.
+        rested_ns: Cost of a reading after a millisecond of other work.
+        description: PAPI's description. "": none is known.
+    """
 
     name: str
     counts: bool
@@ -48,7 +61,7 @@ class NodeCounter:
 
     @property
     def call_ns(self) -> float:
-        """Cost of a recorded call in ns: it reads the counters at its entry and at its exit."""
+        """Cost of a recorded call, ns. A call reads the counters at its entry and at its exit."""
         return 2 * self.reading_ns
 
     def share(self, calls_per_s: float) -> float:
@@ -62,7 +75,13 @@ class NodeCounter:
 
 @dataclass(frozen=True)
 class PapiEvents:
-    """Descriptions of PAPI's presets and native events by name, from pypapi. `trouble`: why a list is missing."""
+    """Events of PAPI, as pypapi lists them.
+
+    Attributes:
+        presets: Description of each preset, by name.
+        native: Description of each native event, by name.
+        trouble: Why a list is missing. "": none is.
+    """
 
     presets: dict[str, str]
     native: dict[str, str]
@@ -70,7 +89,7 @@ class PapiEvents:
 
 
 def ask_pypapi() -> PapiEvents:
-    """Return the events that this machine's PAPI may have, whether or not they count."""
+    """List the events that this machine's PAPI may have. Whether they count is not tried."""
     try:
         from pypapi import events, papi_low
         from pypapi.exceptions import PapiError
@@ -100,16 +119,16 @@ def ask_pypapi() -> PapiEvents:
 
 
 def _is_preset(name: str, code: object) -> bool:
-    """Return True for a preset among the constants of pypapi.events.
+    """Return True if a constant of pypapi.events is a preset.
 
-    The highest bit of a preset's number is set, and so is that of masks.
+    The highest bit of a preset's number is set. It is also set in masks.
     """
     other = not name.startswith("PAPI_") or name.endswith(("_MASK", "_END"))
     return not other and isinstance(code, int) and code & 1 << 31 != 0
 
 
 def _ask_library(names: Sequence[str] | None) -> list:
-    """Return the answer of tracelib.probing, in a process that has the library in it."""
+    """Run tracelib.probing in a process that has the library loaded, and return its answer."""
     environment = dict(os.environ)
     environment[launchers.PRELOAD] = launchers.with_library(
         environment.get(launchers.PRELOAD), str(launchers.library())
@@ -129,9 +148,17 @@ def _ask_library(names: Sequence[str] | None) -> list:
 
 
 def choose(patterns: Sequence[str], usual: Iterable[str], more: Iterable[str]) -> list[str]:
-    """Choose names that match a pattern (`*`, `?`, `[...]`, in any case), in order; all `usual` ones without patterns.
+    """Choose names by patterns with `*`, `?` or `[...]`, in upper or lower case.
 
-    What has no such sign is a name, also if nobody has listed it. Raises TracelibError for a pattern without a match.
+    A text without such a sign is taken as a name, even if it is not listed.
+
+    Args:
+        patterns: The patterns. Empty: all `usual` names are chosen.
+        usual: Names that are listed by default.
+        more: Further names that a pattern may match.
+
+    Raises:
+        TracelibError: A pattern matches no name.
     """
     usual = list(usual)
     if not patterns:
@@ -147,9 +174,15 @@ def choose(patterns: Sequence[str], usual: Iterable[str], more: Iterable[str]) -
 
 
 def look(patterns: Sequence[str]) -> tuple[list[NodeCounter], str]:
-    """Return the counters that `patterns` name, all of them tried; and what keeps PAPI's from it, or from counting.
+    """Try counters on this node.
 
-    Native events of PAPI, of which there may be thousands, are listed only where a pattern names them.
+    PAPI may have thousands of native events. They are tried only if a pattern names them.
+
+    Args:
+        patterns: Names or patterns as in `choose`. Empty: all counters but native events.
+
+    Returns:
+        The counters; and a text on why PAPI's counters are missing or do not count ("": they do).
     """
     papi = ask_pypapi()
     names = choose(patterns, [*_ask_library(None), *papi.presets], papi.native)
@@ -179,7 +212,7 @@ def _cells(counter: NodeCounter) -> tuple[str, ...]:
 
 
 def lines(counters: Sequence[NodeCounter], missing: str) -> Iterator[str]:
-    """Yield lines for people: a table of counters that count, then the others, by the reason."""
+    """Yield lines of text: a table of the counters that count, then the others, grouped by the reason."""
     rows = [_cells(counter) for counter in counters if counter.counts]
     widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
     for row in (HEADINGS, *rows) if rows else ():

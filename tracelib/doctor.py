@@ -20,16 +20,27 @@ from tracelib.errors import TracelibError
 from tracelib.left_buffers import BufferOwner, left_buffers
 
 LAUNCHERS = ("mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.hydra", "srun")
+"""Names of MPI launchers that are looked up on the PATH."""
 SPOOL = "/dev/shm"
+"""Folder of the buffers, unless TRACELIB_SPOOL names another one."""
 SPOOL_ROOM_MB = 64
+"""Free space of the spool in MB below which a note is given."""
 _MOST_RUNS = 3
-"""Runs that are named."""
+"""Largest number of runs whose names are shown."""
 DEBUG_LINE = "tracelib: debug: "
+"""Begin of each line that the library writes with TRACELIB_DEBUG=1."""
 
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """The result of one check. `verdict`: ok, note (may matter), problem."""
+    """Result of one check.
+
+    Attributes:
+        topic: What was checked.
+        verdict: "ok", "note" (may matter) or "problem".
+        text: What was found.
+        hint: What to do about it. "": nothing.
+    """
 
     topic: str
     verdict: str
@@ -38,7 +49,14 @@ class DoctorFinding:
 
 
 def examine(command: list[str]) -> list[DoctorFinding]:
-    """Return all findings about this machine, and about a command if there is one."""
+    """Check this machine, and the program of a command line.
+
+    Args:
+        command: Command line of a program. []: only the machine is checked.
+
+    Returns:
+        All findings, in the order of the checks.
+    """
     findings = [
         check_library(),
         *check_mpi(),
@@ -59,7 +77,7 @@ def examine(command: list[str]) -> list[DoctorFinding]:
 
 
 def check_library() -> DoctorFinding:
-    """Check that libtrace.so is there and can be loaded into a program."""
+    """Check that libtrace.so exists and can be preloaded into a program."""
     try:
         path = launchers.library()
     except TracelibError as error:
@@ -76,7 +94,7 @@ def check_library() -> DoctorFinding:
 
 
 def check_mpi() -> list[DoctorFinding]:
-    """Check the launchers on the path."""
+    """Report the MPI launchers on the PATH, with their versions."""
     found = []
     for name in LAUNCHERS:
         path = shutil.which(name)
@@ -95,7 +113,7 @@ def check_hdf5() -> DoctorFinding:
 
 
 def check_clock() -> DoctorFinding:
-    """Report the clock. The invariant time stamp counter is read in 10 ns, the kernel's clock in 25 ns."""
+    """Report the clock that is read. The invariant time stamp counter is read in 10 ns, the kernel's clock in 25 ns."""
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     if "constant_tsc" in flags and "nonstop_tsc" in flags:
         return DoctorFinding("clock", "ok", "invariant time stamp counter")
@@ -107,7 +125,7 @@ def _free_mb(path: Path) -> int:
 
 
 def check_spool() -> DoctorFinding:
-    """Check the room for the buffers, which survive a killed rank."""
+    """Check the folder of the buffers, which survive a killed rank: it must be writable and have 64 MB free."""
     place = Path(os.environ.get("TRACELIB_SPOOL", SPOOL))
     if not place.is_dir() or not os.access(place, os.W_OK):
         return DoctorFinding(
@@ -137,7 +155,7 @@ def check_left_buffers() -> list[DoctorFinding]:
 
 
 def check_output() -> DoctorFinding:
-    """Report where the result would be written."""
+    """Report the file into which a run would be written, and the free space there."""
     wanted = os.environ.get("TRACELIB_OUTPUT", "run.h5")
     try:
         path = run_command.output_path(wanted)
@@ -149,7 +167,11 @@ def check_output() -> DoctorFinding:
 
 
 def check_variables(environment: dict[str, str]) -> list[DoctorFinding]:
-    """Check the settings that change what is recorded."""
+    """Check the settings that change what is recorded.
+
+    Args:
+        environment: Environment variables by name.
+    """
     findings = []
     strangers = settings.unknown(environment)
     for name, value in sorted(environment.items()):
@@ -166,7 +188,12 @@ def check_variables(environment: dict[str, str]) -> list[DoctorFinding]:
 
 
 def check_program(program: ElfFile | None, command: list[str]) -> list[DoctorFinding]:
-    """Report cases, found in the program's file without running it, in which a preloaded library sees no call."""
+    """Report why a preloaded library would see no call of a program. The program's file is read, but not run.
+
+    Args:
+        program: The program's file. None: none of the words of the command names a program.
+        command: The command line.
+    """
     if program is None:
         return [
             DoctorFinding(
@@ -202,31 +229,51 @@ def check_program(program: ElfFile | None, command: list[str]) -> list[DoctorFin
 
 
 RELINK = "link it with the shared libmpi (mpicc without -static)"
+"""Hint for a program that contains MPI, or that is linked statically."""
 KNOWN = "run the program with Open MPI, with MPICH or an MPI compatible with it, or with a libmpi_abi"
+"""Hint for an MPI that cannot be traced."""
 BY_HANDLE = (
     "if it finds the functions of libmpi by other means than dlsym and dlopen (dlmopen, dlvsym, its own linker), no"
     " preloaded library sees the calls: let it open libtrace.so instead, with LD_PRELOAD=libmpi.so"
 )
+"""Hint for a program that may find the functions of libmpi in a way that no preloaded library sees."""
 
 
 OWN_WRAPPERS = "remove its own MPI wrappers, or let them call MPI_ instead of PMPI_"
+"""Hint for a program that defines functions of MPI itself."""
 LIBRARY_FIRST = "put the library first, as `tracelib run` does: LD_PRELOAD=libtrace.so:TOOL.so"
+"""Hint if another tool stands ahead of the library."""
 NOT_DEEP = "open it without RTLD_DEEPBIND, or with the MPI of the program"
+"""Hint for a library that was opened with RTLD_DEEPBIND."""
 ASAN_NOT_FIRST = "ASan runtime does not come first"
+"""Message of the runtime of AddressSanitizer when another library was loaded before it."""
 ASAN = (
     "preload it ahead of the library: LD_PRELOAD=$(gcc -print-file-name=libasan.so):$(tracelib lib); `tracelib run`"
     " does so where it is given the program itself and not a script"
 )
+"""Hint for a program with AddressSanitizer."""
 
 
 def _own_wrappers(program: ElfFile) -> DoctorFinding:
+    """Report that a program defines functions of MPI itself."""
     text = f"{program.path} defines {', '.join(program.defines)} itself: calls to them do not reach a preloaded library"
     return DoctorFinding("program", "problem", text, OWN_WRAPPERS)
 
 
 @dataclass
 class DebugMessages:
-    """Messages of the library in a run with TRACELIB_DEBUG=1."""
+    """Contents of the messages that the library writes in a run with TRACELIB_DEBUG=1.
+
+    Attributes:
+        loaded: Number of processes into which the library was loaded.
+        mpi: Name of the MPI. "": no call reached the library.
+        recording: Number of processes that began to record.
+        unknown: Why the MPI cannot be traced. "": it can be traced.
+        ahead: Other tools for MPI that get the calls before the library. "" is the program itself.
+        behind: Other tools for MPI that get the calls from the library.
+        deep: Messages about files opened with RTLD_DEEPBIND, and what happens to their calls.
+        bypassed: Number of processes in which MPI was initialized without the library.
+    """
 
     loaded: int = 0
     mpi: str = ""
@@ -239,7 +286,7 @@ class DebugMessages:
 
     @classmethod
     def read(cls, stderr: str) -> DebugMessages:
-        """Read the lines of the ranks' stderr."""
+        """Read the library's messages from the standard error of the ranks. Other lines are ignored."""
         lines = [line.partition(DEBUG_LINE)[2] for line in stderr.splitlines() if DEBUG_LINE in line]
         return cls(
             sum(line.startswith("loaded into process") for line in lines),
@@ -254,17 +301,22 @@ class DebugMessages:
 
 
 def _after(lines: list[str], start: str) -> str:
-    """Return the rest of the first line that begins so."""
+    """Return the rest of the first line that begins with `start`. "": no line does."""
     return next((line.removeprefix(start) for line in lines if line.startswith(start)), "")
 
 
 def _all_after(lines: list[str], start: str) -> tuple[str, ...]:
-    """Return the rest of all lines that begin so, each once."""
+    """Return the rest of each line that begins with `start`, without duplicates."""
     return tuple(dict.fromkeys(line.removeprefix(start) for line in lines if line.startswith(start)))
 
 
 def check_run(command: list[str], program: ElfFile | None) -> list[DoctorFinding]:
-    """Run the command traced, into a folder that is removed afterwards, and say how far the library came."""
+    """Run the command traced, into a folder that is removed afterwards, and report which calls the library recorded.
+
+    Args:
+        command: The command line.
+        program: The program's file. None: not found.
+    """
     kind = launchers.detect(command[0])
     with tempfile.TemporaryDirectory(prefix="tracelib-doctor-", dir=_writable_folder()) as folder:
         result = Path(folder) / "run.h5"
@@ -291,13 +343,19 @@ def check_run(command: list[str], program: ElfFile | None) -> list[DoctorFinding
 
 
 def _writable_folder() -> str | None:
-    """Return the working directory, which the ranks of other nodes share, if it can be written."""
+    """Return ".", the folder that the ranks of other nodes share, if it is writable. None: it is not."""
     return "." if os.access(".", os.W_OK) else None
 
 
 @dataclass
 class RecordedContent:
-    """Contents of the rank files of a run: numbers of ranks, of calls, and of the program's own events."""
+    """Contents of the rank files of a run.
+
+    Attributes:
+        ranks: Number of rank files.
+        calls: Number of calls in all of them.
+        events: Number of the program's own events in all of them.
+    """
 
     ranks: int = 0
     calls: int = 0
@@ -305,7 +363,7 @@ class RecordedContent:
 
 
 def _recorded(result: Path) -> RecordedContent:
-    """Count what the rank files of a run.h5 hold."""
+    """Count ranks, calls and events in the rank files of a run. `result` is the path of its run.h5."""
     sums = RecordedContent()
     for path in run_command.rank_folder(result).glob("*.h5"):
         with h5py.File(path) as file:
@@ -317,7 +375,12 @@ def _recorded(result: Path) -> RecordedContent:
 
 
 def check_tools(debug: DebugMessages, recorded: RecordedContent) -> list[DoctorFinding]:
-    """Check other libraries that stand between the program and MPI, or find MPI without preloaded ones."""
+    """Report other libraries that stand between the program and MPI, or that find MPI without preloaded libraries.
+
+    Args:
+        debug: Messages of the library.
+        recorded: Contents of the run's files.
+    """
     findings = []
     for path in debug.ahead:
         if not path:
@@ -338,7 +401,13 @@ def check_tools(debug: DebugMessages, recorded: RecordedContent) -> list[DoctorF
 
 
 def judge(debug: DebugMessages, recorded: RecordedContent, program: ElfFile | None) -> list[DoctorFinding]:
-    """Report how far the library came in a run."""
+    """Report whether calls were recorded in a traced run, and if not, at which step the library failed.
+
+    Args:
+        debug: Messages of the library.
+        recorded: Contents of the run's files.
+        program: The program's file. None: not found.
+    """
     if recorded.calls:
         text = f"{recorded.calls} calls of {recorded.ranks} ranks were recorded under {debug.mpi or 'an MPI'}"
         return [DoctorFinding("run", "ok", text)]

@@ -1,4 +1,4 @@
-"""A command rewritten so that the library is loaded into the ranks it starts, and only there (not into mpirun)."""
+"""Rewrites a command so that the library is loaded into the ranks that it starts, but not into mpirun itself."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from tracelib.elf import SANITIZER, find_program, sanitizer
 from tracelib.errors import TracelibError
 
 LIBRARY = Path(__file__).resolve().parent / "libtrace.so"
+"""Path of the library."""
 INCLUDE = LIBRARY.with_name("include")
 """Folder of the headers for programs that name their regions."""
 PRELOAD = "LD_PRELOAD"
+"""Environment variable with the libraries that the loader preloads."""
 LAUNCHER_NAME = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun)([._-].*)?")
+"""Names of programs that may be launchers of ranks."""
 
 
 class Launcher(Enum):
-    """Programs that start ranks, by the way they are told a variable for the ranks alone."""
+    """Kind of launcher, by the way in which environment variables are given to the ranks alone."""
 
     OPEN_MPI = "Open MPI"
     HYDRA = "Hydra (MPICH, Intel MPI)"
@@ -32,10 +35,15 @@ SIGNATURES = (
     (re.compile(r"HYDRA|Intel\(R\) MPI", re.IGNORECASE), Launcher.HYDRA),
     (re.compile(r"slurm", re.IGNORECASE), Launcher.SLURM),
 )
+"""Text in the output of `launcher --version` by which each launcher is recognized."""
 
 
 def library() -> Path:
-    """Return the path of libtrace.so. Raises TracelibError if it cannot be preloaded."""
+    """Return the path of libtrace.so.
+
+    Raises:
+        TracelibError: The library is missing, or its path cannot be preloaded.
+    """
     if not LIBRARY.exists():
         raise TracelibError(f"{LIBRARY} is missing", "build it with `make build`, or install tracelib again")
     if re.search(r"[\s:]", str(LIBRARY)):
@@ -63,7 +71,7 @@ def version_text(launcher: str) -> str:
 
 
 def detect(word: str) -> Launcher:
-    """Find which launcher the first word of a command is: by its name, then by its answer to --version."""
+    """Find which launcher a command uses, by the name of its first word and by the output of --version."""
     if not LAUNCHER_NAME.fullmatch(Path(word).name):
         return Launcher.UNKNOWN
     text = version_text(word)
@@ -71,10 +79,15 @@ def detect(word: str) -> Launcher:
 
 
 def with_library(value: str | None, added: str) -> str:
-    """Return an LD_PRELOAD value with the library ahead of the user's libraries, but behind runtimes of sanitizers.
+    """Return a value of LD_PRELOAD with the library before the user's libraries, but behind runtimes of sanitizers.
 
-    A sanitizer ends the program if its runtime is not the first. Another tool for MPI (or libmpi itself) that stood
-    ahead would get the program's calls and may not pass them to the library, which passes them to the tool.
+    A sanitizer ends the program if its runtime is not the first library. Another tool for MPI (or libmpi itself)
+    before the
+    library would get the program's calls, and may not pass them on. The library passes calls on to the tool.
+
+    Args:
+        value: The user's value of LD_PRELOAD. None: it is not set.
+        added: Paths to add, separated by colons.
     """
     ours = added.split(":")
     users = [entry for entry in re.split(r"[\s:]+", value or "") if entry and entry not in ours]
@@ -97,11 +110,16 @@ def preloads(command: Sequence[str]) -> str:
 def traced(
     command: Sequence[str], launcher: Launcher, preload: str, environment: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the command and the environment that load `preload` (see `preloads`) into the ranks.
+    """Return command and environment with which the ranks load `preload`.
 
-    `environment` is what the command would have got, with the TRACELIB_ variables of the run. Known launchers are
-    told LD_PRELOAD and these variables by their own options, which also reach other nodes; a script or a program
-    without a launcher gets LD_PRELOAD in its environment.
+    Known launchers get LD_PRELOAD and the variables TRACELIB_* by options of their own, which also reach other nodes. A
+    script, or a program without a launcher, gets LD_PRELOAD in its environment.
+
+    Args:
+        command: Words of the command.
+        launcher: Kind of launcher.
+        preload: Libraries to preload, from `preloads`.
+        environment: Environment for the command, with the variables TRACELIB_* of the run.
     """
     ours = {name: value for name, value in environment.items() if name.startswith("TRACELIB_")}
     inherited = environment.get(PRELOAD)
@@ -133,7 +151,7 @@ def _open_mpi_context(context: list[str], ours: Mapping[str, str], inherited: st
 
 
 def _contexts(words: list[str]) -> Iterator[list[str]]:
-    """Yield the words cut before each ':'."""
+    """Yield the words up to before each ':'."""
     start = 0
     for place, word in enumerate(words):
         if word == ":":

@@ -24,12 +24,13 @@ from tracelib.attributes import read_attributes
 from tracelib.schema.spool import BOOT_ID, is_alive
 
 SHARED_MEMORY = "/dev/shm"
+"""Default folder of the buffers."""
 _NAME = re.compile(r"(tracelib-\d+-[0-9a-f]+)\.\d+")
 _OWN_NAMESPACE = Path("/proc/self/ns/pid")
 
 
 class BufferOwner(StrEnum):
-    """The party that still needs the buffers of a process."""
+    """Who still needs the buffers of a process: the process itself, the run's rank file, or nobody."""
 
     PROCESS = "process"  # it is running, or may be: it is of another PID namespace or says nothing of itself
     RUN = "run"  # the rank file needs them: they go into it by `tracelib recover`
@@ -38,7 +39,14 @@ class BufferOwner(StrEnum):
 
 @dataclass(frozen=True)
 class LeftBuffers:
-    """The buffers of one process."""
+    """Buffers of one process on this node.
+
+    Attributes:
+        prefix: Path of the buffers without the number of the thread: the attribute `spool` of the rank file.
+        paths: Files of the buffers.
+        owner: Who still needs them.
+        rank_file: Path of the rank file; if it is gone, its former path.
+    """
 
     prefix: Path  # the attribute `spool` of its rank file
     paths: tuple[Path, ...]
@@ -47,11 +55,11 @@ class LeftBuffers:
 
     @property
     def size_bytes(self) -> int:
-        """Memory or disk that they take."""
+        """Memory or disk that the buffers take, bytes."""
         return sum(path.stat().st_size for path in self.paths if path.exists())
 
     def remove(self) -> None:
-        """Remove the files."""
+        """Remove the files of the buffers."""
         for path in self.paths:
             path.unlink(missing_ok=True)
 
@@ -63,12 +71,12 @@ def directories() -> list[Path]:
 
 
 def left_buffers() -> list[LeftBuffers]:
-    """Return all buffers of this user on this node."""
+    """Find all buffers of this user on this node."""
     return [found for directory in directories() for found in _in(directory)]
 
 
 def remove_unowned() -> int:
-    """Remove the buffers that nobody needs. Returns the number of processes whose buffers they were."""
+    """Remove the buffers that nobody needs. Return the number of processes that they came from."""
     unowned = [buffers for buffers in left_buffers() if buffers.owner is BufferOwner.NOBODY]
     for buffers in unowned:
         with suppress(OSError):
@@ -99,7 +107,7 @@ def _is_own(path: Path) -> bool:
 
 
 def _header(path: Path) -> np.void | None:
-    """Read the header; None: it is no buffer, or cannot be read."""
+    """Read the header of a buffer. None: the file is no buffer, or cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(schema.SPOOL_HEADER_BYTES)
@@ -138,8 +146,10 @@ def _namespace() -> int:
 
 
 def _find(rank_file: Path, prefix: Path) -> tuple[Path, int | None]:
-    """Return the rank file that leads to these buffers and its state. It is looked for where it was, and in a folder
-    that was renamed beside that. None: it is gone, or cannot be read."""
+    """Find the rank file that names these buffers, and its state. State None: the file is gone, or cannot be read.
+
+    The file is looked for at its path, and in renamed folders beside that.
+    """
     if rank_file == Path():
         return rank_file, None  # it was about to move
     candidates = [rank_file, rank_file.with_name(f"{rank_file.name}.tmp")]

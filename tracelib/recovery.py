@@ -1,7 +1,7 @@
-"""`tracelib recover`: what killed ranks left in their spools goes into their files, and run.h5 is written if it is not.
+"""`tracelib recover`: completes rank files from the spools of killed ranks, and writes run.h5 if it is missing.
 
-A rank file is completed in a copy that then takes its place, and its spools are removed after that: a recovery that is
-itself killed leaves either the file as it was, or the completed one with spools that the next recovery removes.
+A rank file is completed in a copy, which then replaces the file. After that its spools are removed. If a recovery is
+itself killed, the file is either as it was, or complete with spools that the next recovery removes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from tracelib.unfinished import remove_links
 
 
 class RecoveryState(StrEnum):
-    """The state of a rank after recovery."""
+    """State of a rank after recovery.
+
+    Its file was complete, was completed, or could not be completed for some reason.
+    """
 
     WHOLE = "whole"  # there was nothing to do
     RECOVERED = "recovered"
@@ -43,7 +46,15 @@ class RecoveryState(StrEnum):
 
 @dataclass(frozen=True)
 class RankRecovery:
-    """Result of the recovery of one rank."""
+    """Result of the recovery of one rank.
+
+    Attributes:
+        rank: The rank.
+        fate: State of the rank after recovery.
+        calls: Number of calls that were added from spools.
+        host: Name of the node on which the rank ran.
+        reason: Why the file is unreadable.
+    """
 
     rank: int
     fate: RecoveryState
@@ -53,12 +64,12 @@ class RankRecovery:
 
     @property
     def missing(self) -> bool:
-        """Whether calls are missing that its buffer held."""
+        """True if calls that were in the rank's buffer are missing in its file."""
         return self.fate not in (RecoveryState.WHOLE, RecoveryState.RECOVERED)
 
     @property
     def line(self) -> str:
-        """One line about this rank."""
+        """One line of text about the rank."""
         said = {
             RecoveryState.WHOLE: "is complete",
             RecoveryState.RECOVERED: f"was killed; {self.calls} calls were put into its file",
@@ -73,7 +84,13 @@ class RankRecovery:
 
 @dataclass(frozen=True)
 class RunRecovery:
-    """Result of the recovery of a run. `run`: run.h5, if it was written now."""
+    """Result of the recovery of a run.
+
+    Attributes:
+        given: Path that the user named.
+        outcomes: Result of each rank.
+        run: Path of run.h5 if this recovery wrote it. None: it did not.
+    """
 
     given: str
     outcomes: list[RankRecovery]
@@ -81,12 +98,12 @@ class RunRecovery:
 
     @property
     def incomplete(self) -> bool:
-        """Whether calls are missing that some buffer held."""
+        """True if calls that were in a buffer are missing in the files."""
         return any(outcome.missing for outcome in self.outcomes)
 
     @property
     def line(self) -> str:
-        """One line about all ranks."""
+        """One line of text about all ranks."""
         recovered = [outcome for outcome in self.outcomes if outcome.fate == RecoveryState.RECOVERED]
         ranks = f"{len(self.outcomes)} rank{'s' if len(self.outcomes) > 1 else ''}"
         calls = sum(outcome.calls for outcome in recovered)
@@ -98,10 +115,14 @@ class RunRecovery:
 
 
 def recover(run: str) -> RunRecovery:
-    """Complete the files of `run` (run.h5, run.ranks or one rank file) as far as their spools lie on this node.
+    """Complete the files of a run as far as their spools lie on this node.
 
-    Raises TracelibError, with nothing changed, if a rank is still running here, and at the first rank for which there
-    is no room or right to write.
+    Args:
+        run: Path of run.h5, run.ranks or one rank file.
+
+    Raises:
+        TracelibError: A rank is still running here; then nothing was changed. Or there is no room or right to write a
+            rank's file; then the ranks before it are recovered.
     """
     found = find_rank_files(run)
     attributes: dict[Path, Attributes | str] = {path: read_attributes(path) for path in found.paths}
@@ -115,7 +136,14 @@ def recover(run: str) -> RunRecovery:
 
 @dataclass(frozen=True)
 class UserRecovery:
-    """Result of the recovery of all runs of this user that left buffers on this node."""
+    """Result of the recovery of all runs of this user that left buffers on this node.
+
+    Attributes:
+        runs: Results of the runs that were recovered.
+        failed: Why the other runs could not be recovered, one line each.
+        removed: Number of processes whose buffers were removed because no run needs them.
+        kept: Buffers of processes that may still run.
+    """
 
     runs: list[RunRecovery]
     failed: list[str]  # why runs could not be recovered, a line each
@@ -124,12 +152,12 @@ class UserRecovery:
 
     @property
     def incomplete(self) -> bool:
-        """Whether buffers still hold calls that are in no file."""
+        """True if buffers still hold calls that are in no file."""
         return bool(self.failed) or any(done.incomplete for done in self.runs)
 
     @property
     def lines(self) -> list[str]:
-        """A line for each run, and for what else was done."""
+        """Lines of text: one for each run, and one for each other thing that was done."""
         lines = [f"{done.given}: {done.line}" for done in self.runs] + self.failed
         if self.removed:
             whose = "process" if self.removed == 1 else "processes"
@@ -139,7 +167,7 @@ class UserRecovery:
 
 
 def recover_all() -> UserRecovery:
-    """Recover each run of this user that left buffers on this node, and remove the buffers that nobody needs."""
+    """Recover each run of this user that left buffers on this node, and remove the buffers that no run needs."""
     left = left_buffers()
     runs, failed = [], []
     for folder in sorted({one.rank_file.parent for one in left if one.owner is BufferOwner.RUN}):
@@ -180,7 +208,7 @@ def _recover_rank(path: Path, attributes: Attributes | str) -> RankRecovery:
 
 
 def _open_locked(path: Path) -> BinaryIO:
-    """Open a spool, kept from other recoveries until it is closed."""
+    """Open a spool, and lock it against other recoveries until it is closed."""
     try:
         file = path.open("rb")
     except OSError as error:
@@ -195,7 +223,11 @@ def _open_locked(path: Path) -> BinaryIO:
 
 
 def _fold(path: Path, contents: Sequence[bytes]) -> tuple[RecoveryState, int]:
-    """Put the rows of spools into the file; the file is replaced whole, or stays as it is."""
+    """Add the rows of spools to the file. The file is replaced as a whole, or stays as it is.
+
+    Returns:
+        The state of the rank, and the number of calls that were added.
+    """
     copy = path.with_name(path.name + ".tmp")
     try:
         copy_sparse(path, copy)
@@ -238,7 +270,7 @@ def _check_tables(file: h5py.File) -> None:
 
 
 def _columns(dtype: np.dtype) -> dict[str, tuple[np.dtype, int]]:
-    """Type and dimensions of each column; a later version may have more elements in one."""
+    """Return type and number of dimensions of each column. A later version may have more elements in one."""
     fields = dtype.fields or {"": (dtype, 0)}
     return {name: (of[0].base, of[0].ndim) for name, of in fields.items()}
 
@@ -253,9 +285,9 @@ def _put_in_place(copy: Path, path: Path) -> None:
 
 
 def append_spools(file: h5py.File, spools: Sequence[ThreadSpool]) -> None:
-    """Add the rows of a process's spools to its file, in the order in which readers put them, and say that they are.
+    """Append the rows of a process's spools to its file, in the order in which readers expect them, and set its state.
 
-    A flush that was cut short comes first: its rows have their place already.
+    Spools of a flush that was cut short come first: their rows have their place in the file already.
     """
     kept = [spool for spool in spools if not spool.left_out]
     lost = int(SoundAttributes(file)["lost_calls"])
@@ -307,6 +339,6 @@ def _growing(file: h5py.File, table: str, length: int) -> h5py.Dataset:
 
 
 def _is_named(blocks: np.ndarray, block: np.ndarray) -> bool:
-    """Return True if a flush got as far as its row of `blocks`."""
+    """Return True if a flush has already written its row of `blocks`."""
     written = (blocks["flags"] & schema.BLOCK_UNWRITTEN == 0) & (blocks["count"] > 0).any(axis=1)
     return bool((written & (blocks["first"] == block["first"]).all(axis=1)).any())

@@ -1,6 +1,6 @@
-"""Regions and events of a Python program in its trace (docs/regions.md).
+"""Regions and events of a Python program for its trace (docs/regions.md).
 
-Where libtrace.so is not loaded everything here does nothing, in a fraction of a microsecond.
+If libtrace.so is not loaded, all functions do nothing and return within a fraction of a microsecond.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 MOST_NAMES = 1 << 16
-"""Encoded names are kept so that the library knows them by their address; not more of them than it knows itself."""
+"""Largest number of encoded names that are kept, as many as the library itself recognizes by their address."""
 
 
 class _Library:
@@ -48,7 +48,7 @@ _looked = False
 
 
 def _find() -> _Library | None:
-    """Return the library, if it is loaded into this process: looked for once."""
+    """Return the library if it is loaded into this process. It is looked up only once."""
     global _library, _looked
     if not _looked:
         try:
@@ -64,7 +64,7 @@ def _find() -> _Library | None:
 
 
 class _Untraced:
-    """A region where nothing is recorded."""
+    """Region of a process that is not traced. It records nothing."""
 
     __slots__ = ()
 
@@ -113,8 +113,13 @@ _complained = False
 def region(name: str, /, **parameters: float) -> _Region | _Untraced:
     """Mark a region of the program: `with region("solve", n=500): ...`, or `@region("solve")` before a function.
 
-    `parameters`, integers and real numbers, say what it works on. Regions can be nested; each thread has its own. Do
-    not use one around the body of a coroutine: other coroutines run in between.
+    Regions may be nested, and each thread has its own. Do not use a region around the body of a coroutine: other
+    coroutines
+    run in between.
+
+    Args:
+        name: Name of the region.
+        parameters: Integers and real numbers that describe the work, such as its size.
     """
     library = _find() if not _looked else _library
     return _UNTRACED if library is None else _Region(library, name, parameters)
@@ -128,28 +133,33 @@ def parameter(name: str, value: float) -> None:
 
 
 def parallel(threads: int) -> None:
-    """Declare that the innermost region stands for this number of threads: they could share its computation."""
+    """Declare that the innermost region stands for this many threads, which could share its computation."""
     library = _find() if not _looked else _library
     if library is not None:
         _record(library.table.region_parallel, threads)
 
 
 def event(type: int, value: int) -> None:
-    """Record an event of this thread at this moment. Types from 40000000 to 69999999 belong to the tracer."""
+    """Record an event of this thread at this moment.
+
+    Args:
+        type: Type of the event. Types from 40000000 to 69999999 belong to the tracer.
+        value: Value of the event.
+    """
     library = _find() if not _looked else _library
     if library is not None:
         _record(library.table.event, type, value)
 
 
 def label_type(type: int, name: str) -> None:
-    """Give a name to a type of events."""
+    """Give a name to a type of event, for the reports and Paraver."""
     library = _find() if not _looked else _library
     if library is not None:
         _record(library.table.label_type, type, *library.name(name))
 
 
 def label_value(type: int, value: int, name: str) -> None:
-    """Give a name to a value of a type of events."""
+    """Give a name to one value of a type of event, for the reports and Paraver."""
     library = _find() if not _looked else _library
     if library is not None:
         _record(library.table.label_value, type, value, *library.name(name))
@@ -163,7 +173,7 @@ def pause() -> None:
 
 
 def resume() -> None:
-    """Record calls again."""
+    """Resume recording the calls of this process, after `pause`."""
     library = _find() if not _looked else _library
     if library is not None:
         library.table.resume()

@@ -1,4 +1,4 @@
-"""Times of machine types as a table, and the models that they give."""
+"""Models of machines, learned from a table of measured times."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from analyzer.models.part_file import PartModels
 from analyzer.models.study import fit
 
 SIZE, PROCESSES = "n", "p"
+"""Names of the parameters: size of the problem, number of processes."""
 
 
 def machine_of(name: str, model: Model, features: dict[str, str]) -> MachineModel:
-    """Make a machine's model of a fitted one, with its 95 % interval, which widens beyond the data.
+    """Make the model of a machine from a fitted model, with its 95 % interval, which widens beyond the data.
 
     Args:
-        name: Of the machine.
-        model: Of n, or of n and p; its observable is a time in s. Of n alone: T(n, p) = T(n, 1) / p (formula 7).
-        features: Of the machine.
+        name: Name of the machine.
+        model: Model of a time in s, with the parameters n, or n and p. With n alone, T(n, p) = T(n, 1) / p (formula 7).
+        features: Features of the machine.
 
     Raises:
-        TracelibError: The model depends on something else.
+        TracelibError: The model has other parameters.
     """
     if SIZE not in model.parameters or not set(model.parameters) <= {SIZE, PROCESSES}:
         raise TracelibError(
@@ -47,7 +48,16 @@ def machine_of(name: str, model: Model, features: dict[str, str]) -> MachineMode
 
 
 def machine_of_parts(name: str, found: PartModels, features: dict[str, str]) -> MachineModel:
-    """Make a machine's model of the models of a program's parts. Raises TracelibError where they do not fit."""
+    """Make the model of a machine from the models of a program's parts.
+
+    Args:
+        name: Name of the machine.
+        found: Models of the parts.
+        features: Features of the machine.
+
+    Raises:
+        TracelibError: The models do not fit for this.
+    """
     parts, sizes = machine_parts(found, name)
     texts = [formula.text for part in parts for formula in (part.shared, part.fixed) if formula]
     return MachineModel(
@@ -64,20 +74,29 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class MachineTimings:
-    """Repetitions on one type of machine; arrays of shape (n,)."""
+    """Measured times on one type of machine. Arrays have the shape (measurements,).
+
+    Attributes:
+        n: Size of the problem.
+        p: Number of processes.
+        time_s: Time, s.
+    """
 
     n: np.ndarray
     p: np.ndarray
     time_s: np.ndarray
 
     def cells(self) -> list[tuple[float, float, np.ndarray]]:
-        """Return (n, p, indices) of each setting, in order of p and n."""
+        """Group the measurements by setting: return n, p and the indices of the measurements, sorted by p, then n."""
         settings = sorted({(p, n) for p, n in zip(self.p.tolist(), self.n.tolist(), strict=True)})
         return [(n, p, np.flatnonzero((self.n == n) & (self.p == p))) for p, n in settings]
 
 
 def anomalies(times: MachineTimings) -> np.ndarray:
-    """Mark repetitions (bool) that are far from the median of their setting (n, p). Settings of 1 or 2 have none."""
+    """Return a mask of the measurements that are far from the median of their setting (n, p), by ANOMALY.
+
+    A setting with 1 or 2 measurements has no anomalies.
+    """
     found = np.zeros(len(times.time_s), bool)
     for _, _, rows in times.cells():
         values = times.time_s[rows]
@@ -91,14 +110,14 @@ def anomalies(times: MachineTimings) -> np.ndarray:
 def fit_machine(
     name: str, times: MachineTimings, degree: int, features: dict[str, str], terms: str | None = None
 ) -> MachineModel:
-    """Fit the model of a type of machine. With times of one process only, T(n, p) = T(n, 1) / p (formula 7).
+    """Fit the model of a type of machine. If all times are of one p, T(n, p) = T(n, 1) / p (formula 7).
 
     Args:
-        name: Of the machine.
-        times: All repetitions; anomalies are left out.
-        degree: Of the polynomial in n.
-        features: Of the machine.
-        terms: In place of the polynomial, candidate terms of n and p, as `candidates` reads them.
+        name: Name of the machine.
+        times: All measurements. Anomalies are left out.
+        degree: Degree of the polynomial in n.
+        features: Features of the machine.
+        terms: Candidate terms of n and p in place of the polynomial, as `candidates` reads them. None: the polynomial.
 
     Raises:
         TracelibError: There are too few sizes, or the terms cannot be fitted.
@@ -111,7 +130,7 @@ def fit_machine(
 
 
 def _by_terms(kept: MachineTimings, terms: str) -> str:
-    """Return the formula of the best model of the terms (formula 1 of any complexity)."""
+    """Return the formula of the best model that candidate terms give (formula 1 of any complexity)."""
     import pandas
 
     one = kept.p[0] if np.ptp(kept.p) == 0 else None
@@ -138,7 +157,7 @@ def _by_degree(name: str, kept: MachineTimings, degree: int) -> str:
 
 
 def _polynomial_fit(sizes: np.ndarray, values: np.ndarray, degree: int) -> np.ndarray:
-    """Fit a polynomial by least squares of relative distances; lowest power first."""
+    """Fit a polynomial by least squares of relative distances; return coefficients, the lowest power first."""
     scale = sizes.max()
     basis = np.vander(sizes / scale, degree + 1, increasing=True)
     weight = 1 / np.maximum(np.abs(values), np.abs(values).max() * _ROUNDING + np.finfo(float).tiny)
@@ -156,9 +175,10 @@ def _in_p(processes: np.ndarray, coefficients: np.ndarray) -> str:
 
 
 def _interval(times: MachineTimings, formula: TimeFormula, degree: int) -> tuple[str, str]:
-    """Return the lowest and the highest time: the formula, less and plus the largest distances at each size.
+    """Return formulas of the lowest and the highest time.
 
-    Distances are fitted relative to the predicted time, as a polynomial of n, and moved until all are inside.
+    The largest relative distances from the formula at each size are fitted as a line in n, and moved until all
+    measurements are inside.
     """
     predicted = np.array([formula(n, p) for n, p in zip(times.n, times.p, strict=True)])
     relative = times.time_s / predicted - 1
@@ -172,8 +192,7 @@ def _interval(times: MachineTimings, formula: TimeFormula, degree: int) -> tuple
 
 
 def _line_above(sizes: np.ndarray, values: np.ndarray, degree: int) -> np.ndarray:
-    """Fit a line by least squares, moved up until it is not below any value; level where it would fall, and end
-    below 0."""
+    """Fit a line by least squares, and move it up until no value is above it. It is level if it would fall."""
     scale = sizes.max()
     basis = np.vander(sizes / scale, degree + 1, increasing=True)
     fitted, *_ = np.linalg.lstsq(basis, values, rcond=None)
@@ -184,7 +203,7 @@ def _line_above(sizes: np.ndarray, values: np.ndarray, degree: int) -> np.ndarra
 
 
 def measured_of(rows: Sequence[tuple[float, float, float]]) -> MachineTimings:
-    """Collect measurements from rows (n, p, s)."""
+    """Convert rows of (n, p, time in s) to arrays."""
     table = np.array(rows, float).reshape(-1, 3)
     return MachineTimings(table[:, 0], table[:, 1], table[:, 2])
 
@@ -194,7 +213,14 @@ COLUMNS = ("machine", "n", "p", "time_s")
 
 @dataclass(frozen=True)
 class LearnedModel:
-    """A model, and what it was made of."""
+    """Model of a machine, and the measurements from which it was learned.
+
+    Attributes:
+        model: The model.
+        runs: Number of measurements.
+        dropped: Anomalies, which were left out: n, p, time in s.
+        worst: Largest relative distance of a kept time from the model.
+    """
 
     model: MachineModel
     runs: int
@@ -203,10 +229,15 @@ class LearnedModel:
 
 
 def learn(path: str | Path, degree: int, terms: str | None = None) -> list[LearnedModel]:
-    """Learn a model for each machine of a CSV: machine, n, p, time_s; further columns are the machine's features.
+    """Learn a model for each machine in a CSV file.
 
-    degree: of polynomials of n; terms: candidate terms of n and p in their place. Raises TracelibError, with the line
-    that is wrong.
+    Args:
+        path: File with the columns machine, n, p, time_s. Further columns are features of the machine.
+        degree: Degree of the polynomials in n.
+        terms: Candidate terms of n and p in place of the polynomials. None: the polynomials.
+
+    Raises:
+        TracelibError: The file cannot be read, or a line is wrong; the message has its number.
     """
     rows: dict[str, list[tuple[float, float, float]]] = {}
     features: dict[str, dict[str, str]] = {}

@@ -1,4 +1,4 @@
-"""Relative performance, fractions of work, and the plans that follow, for any mix of machines.
+"""Relative performance of machines, fractions of work, and the plans for a mix of machines.
 
 Source: search-and-balance specification, section 2, formulas 2, 3 and 8 to 14; P2 to P5.
 """
@@ -19,8 +19,15 @@ from tracelib.schema.shares import Expectation, SharePlan, read_plan, split
 
 
 def load_plan(path: str | Path, ranks: int | None = None) -> SharePlan:
-    """Read a plan from a file. Raises TracelibError where the file holds no plan, or a plan for another number of
-    ranks."""
+    """Read a plan from a file.
+
+    Args:
+        path: Path of the plan.
+        ranks: Number of ranks that the plan must have. None: any.
+
+    Raises:
+        TracelibError: The file holds no plan, or a plan for another number of ranks.
+    """
     try:
         plan = read_plan(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -33,13 +40,19 @@ def load_plan(path: str | Path, ranks: int | None = None) -> SharePlan:
 
 
 def save_plan(plan: SharePlan, path: str | Path) -> None:
-    """Write it."""
+    """Write a plan to a file, which appears whole or not at all."""
     with whole_file(path) as file:
         file.write(plan.text().encode())
 
 
 def parts_of(plan: SharePlan, items: int | None) -> np.ndarray:
-    """Return the part of the work of each rank: in whole items, if their number is known."""
+    """Return the fraction of the work of each rank, shape (ranks,); the sum is 1.
+
+    Args:
+        plan: The plan.
+        items: Number of items; the fractions then are whole numbers of items. None: not known, the speeds at the plan's
+            first size count.
+    """
     if items is None:
         speeds = np.array(plan.speeds_at(plan.sizes[0]))
         return speeds / speeds.sum()
@@ -48,14 +61,14 @@ def parts_of(plan: SharePlan, items: int | None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class MachineGroup:
-    """Group of equal machines: their type and how many there are."""
+    """Group of equal machines: the model of their type, and their number."""
 
     model: MachineModel
     count: int
 
 
 def relative_performance(groups: Sequence[MachineGroup], n: float) -> list[float]:
-    """Compute how many times as fast as the first type each type is at the shared work (formula 10)."""
+    """Divide the first type's time for the shared work of size n by the time of each type (formula 10)."""
     processes = _processes(groups)
     times = [group.model.whole_s(n, processes) for group in groups]
     return [times[0] / time for time in times]
@@ -66,12 +79,19 @@ def _processes(groups: Sequence[MachineGroup]) -> int:
 
 
 def fractions(groups: Sequence[MachineGroup], n: float) -> list[float]:
-    """Return f_i, the part of all work for one machine of each type: sum p_i f_i = 1, and all finish together.
+    """Compute f_i, the fraction of all work for one machine of each type, so that all machines finish together.
+
+    The fractions of all p_i machines add up: sum p_i f_i = 1. Where all of a process's time is shared work, the result
+    equals formulas 11 to 13.
+
+    Args:
+        groups: Machines by type.
+        n: Size of the problem.
+
+    Raises:
+        TracelibError: A machine would have nothing to do.
 
     Source: formulas 3, 9.
-
-    Where the time of a process is its share alone, these are formulas 11 to 13. Raises TracelibError where a machine
-    would have nothing to do.
     """
     processes = _processes(groups)
     whole = [group.model.whole_s(n, processes) for group in groups]
@@ -88,21 +108,36 @@ def fractions(groups: Sequence[MachineGroup], n: float) -> list[float]:
 
 
 def speeds_of_ranks(groups: Sequence[MachineGroup], n: float) -> list[float]:
-    """Compute the relative speed of each rank, in order of the groups; ranks of the first group have 1."""
+    """Compute the speed of each rank relative to a rank of the first group. Ranks are in order of the groups."""
     found = fractions(groups, n)
     return [f / found[0] for group, f in zip(groups, found, strict=True) for _ in range(group.count)]
 
 
 def rank_times_s(groups: Sequence[MachineGroup], n: float, counts: Sequence[int], items: int) -> list[float]:
-    """Return the time of each rank, with whole items: T_i = f_i delta_i(1, n), or by the sum of its parts (formulas
-    2, 14)."""
+    """Compute the time of each rank for its items, s: T_i = f_i delta_i(1, n), or the sum of its parts.
+
+    Args:
+        groups: Machines by type.
+        n: Size of the problem.
+        counts: Number of items of each rank.
+        items: Number of all items.
+
+    Source: formulas 2, 14.
+    """
     processes = _processes(groups)
     models = [group.model for group in groups for _ in range(group.count)]
     return [model.process_s(n, count / items, processes) for model, count in zip(models, counts, strict=True)]
 
 
 def expectation(groups: Sequence[MachineGroup], n: float, counts: Sequence[int], items: int) -> Expectation:
-    """Return the time of the last rank with these items, its interval, and the time with equal shares."""
+    """Compute the time of the last rank for its items, with its interval, and the time with equal shares.
+
+    Args:
+        groups: Machines by type.
+        n: Size of the problem.
+        counts: Number of items of each rank.
+        items: Number of all items.
+    """
     models = [group.model for group in groups for _ in range(group.count)]
     even = split(items, [1.0] * len(models))
     intervals = [
@@ -118,7 +153,16 @@ def expectation(groups: Sequence[MachineGroup], n: float, counts: Sequence[int],
 
 @dataclass(frozen=True)
 class SizePlan:
-    """Fractions of work and expected times of a plan at one problem size."""
+    """Fractions of work and expected times of a plan at one size of the problem.
+
+    Attributes:
+        size: Size of the problem, which is also the number of items.
+        relative: Relative performance of each group (`relative_performance`).
+        fractions: Fraction of the work for one machine of each group.
+        counts: Number of items of each rank.
+        times_s: Expected time of each rank.
+        expected: Expected times of the last rank.
+    """
 
     size: int
     relative: list[float]  # by group
@@ -129,19 +173,19 @@ class SizePlan:
 
     @property
     def spread_s(self) -> float:
-        """Between the first and the last rank that is done."""
+        """Time between the end of the first and of the last rank, s."""
         return max(self.times_s) - min(self.times_s)
 
 
 def plan_of(
     groups: Sequence[MachineGroup], sizes: Sequence[int], static_size: int | None = None
 ) -> tuple[SharePlan, list[SizePlan]]:
-    """Make a plan for a mix of machines, and what it means at each size.
+    """Make a plan for a mix of machines, with its fractions and expected times at each size.
 
     Args:
         groups: Machines by type.
-        sizes: Problem sizes; as many items as the size says are shared.
-        static_size: Size whose fractions are kept for all others. None: each size has fractions of its own.
+        sizes: Sizes of the problem. The number of items equals the size.
+        static_size: Size whose fractions are used for all sizes. None: each size has fractions of its own.
     """
     if not groups or not sizes:
         raise TracelibError("a plan needs machines and sizes", "--machines NAME=COUNT,... and --size N")

@@ -1,7 +1,7 @@
-"""The repository of machine models: one for each type of machine, kept with the machine's features.
+"""Repository of models of machines: one model for each type of machine, with the machine's features.
 
-Source: search-and-balance specification, section 2 (AME, P1). A stored model predicts without the data that it was
-fitted to: it is its formulas.
+Source: search-and-balance specification, section 2 (AME, P1). A stored model consists of formulas. It predicts without
+the data to which it was fitted.
 """
 
 from __future__ import annotations
@@ -17,11 +17,22 @@ from analyzer.balance.parts import MachinePart
 from analyzer.errors import TracelibError
 
 FORMAT = "tracelib-machines"
+"""Name of the file format."""
 
 
 @dataclass(frozen=True)
 class MachineModel:
-    """Times of a program on one type of machine, s, as formulas of n and p."""
+    """Model of a program's time on one type of machine. Formulas are in s, of the size n and the number of processes p.
+
+    Attributes:
+        name: Name of the type of machine.
+        time: Time of the program.
+        low: Lowest time. None: not known.
+        high: Highest time. None: not known.
+        sizes: Smallest and largest n to which the model was fitted. None: not known.
+        features: Features of the machine.
+        parts: Parts of the program, whose sum is `time`. (): all of the time is shared work.
+    """
 
     name: str
     time: TimeFormula
@@ -32,21 +43,33 @@ class MachineModel:
     parts: tuple[MachinePart, ...] = ()  # whose sum `time` is; none: all of the time is shared work
 
     def time_s(self, n: float, p: float = 1) -> float:
-        """Return delta(p, n). Raises TracelibError where it is not above 0."""
+        """Return the time delta(p, n), s.
+
+        Raises:
+            TracelibError: The formula gives a time that is not above 0.
+        """
         found = self.time(n, p)
         if found <= 0:
             raise TracelibError(f"the model of {self.name} says {found:g} s at n = {n:g}", "it does not hold there")
         return found
 
     def interval_s(self, n: float, p: float = 1) -> tuple[float, float]:
-        """Return the lowest and the highest time; the time itself if no interval is known."""
+        """Return the lowest and the highest time, s. If no interval is known, both are the time itself."""
         time = self.time_s(n, p)
         low = self.low(n, p) if self.low else time
         high = self.high(n, p) if self.high else time
         return min(max(low, 0.0), time), max(high, time)
 
     def whole_s(self, n: float, processes: int) -> float:
-        """Predict the time of all shared work on one machine, s; processes: number of processes of the program."""
+        """Predict the time of all shared work on one machine, s.
+
+        Args:
+            n: Size of the problem.
+            processes: Number of processes of the program.
+
+        Raises:
+            TracelibError: There is no shared work.
+        """
         if not self.parts:
             return self.time_s(n)
         found = processes * sum(part.shared_s(n, processes) for part in self.parts)
@@ -58,15 +81,27 @@ class MachineModel:
         return found
 
     def fixed_s(self, n: float, processes: int) -> float:
-        """Predict the time of a process that does not depend on its share, s: communication, and repeated computing."""
+        """Predict the time of a process that does not depend on its share of the work, s.
+
+        This is communication, and computing that every process repeats.
+        """
         return sum(part.fixed_s(n, processes) for part in self.parts)
 
     def process_s(self, n: float, share: float, processes: int) -> float:
-        """Return the time of a process with a share of the work, s (formulas 2 and 14)."""
+        """Predict the time of a process with a share of the work, s (formulas 2 and 14).
+
+        Args:
+            n: Size of the problem.
+            share: Share of the work, 0 to 1.
+            processes: Number of processes of the program.
+        """
         return share * self.whole_s(n, processes) + self.fixed_s(n, processes)
 
     def process_interval_s(self, n: float, share: float, processes: int) -> tuple[float, float]:
-        """Return the lowest and the highest time of a process, s. Errors of parts are independent."""
+        """Return the lowest and the highest time of a process with a share of the work, s.
+
+        The errors of the parts count as independent of each other. Arguments are as in `process_s`.
+        """
         if not self.parts:
             low, high = self.interval_s(n)
             return share * low, share * high
@@ -79,7 +114,7 @@ class MachineModel:
 
 
 def save_models(models: dict[str, MachineModel], path: str | Path) -> None:
-    """Write the repository."""
+    """Write a repository of models to a file, which appears whole or not at all."""
     data = {"format": FORMAT, "version": 1, "machines": [_as_json(model) for model in models.values()]}
     with whole_file(path) as file:
         file.write((json.dumps(data, indent=2) + "\n").encode())
@@ -102,7 +137,11 @@ def _part_as_json(part: MachinePart) -> dict[str, str]:
 
 
 def load_models(path: str | Path) -> dict[str, MachineModel]:
-    """Load the models by name. Raises TracelibError for a file that is no repository."""
+    """Read a repository of models, by name of the machine.
+
+    Raises:
+        TracelibError: The file cannot be read, or is no repository.
+    """
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -29,22 +29,22 @@ class Result(Protocol):
     """Result that a command returns. It may also have `drawing`, `exit_code` and `then` (`Output` explains them)."""
 
     def to_dict(self) -> Any:
-        """Return what --json prints, without its schema and version: a dict, or a list of them."""
+        """Return the content of --json, a dict or a list of dicts, without the keys for schema and version."""
 
     def print(self, console: Console) -> None:
-        """Print it for people."""
+        """Print the result as text for people."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """A result that is made of functions.
+    """Result whose numbers and text are given as functions.
 
     Attributes:
-        numbers: Returns what --json prints.
-        text: Prints it for people.
-        drawing: What --picture draws, besides the run.
-        exit_code: What the command ends with.
-        then: Is called when all is shown: for a verdict, or an error that was no reason to show nothing.
+        numbers: Returns the content of --json.
+        text: Prints the result as text for people.
+        drawing: What --picture draws in addition to the ranks of the run.
+        exit_code: Exit code of the command.
+        then: Called after the result was shown. It may raise an error that must not hide the result, or for a verdict.
     """
 
     numbers: Callable[[], Any]
@@ -58,14 +58,14 @@ class Output:
         cls, result: Result, drawing: Drawing | None = None, *, numbers: Mapping[str, Any] | None = None,
         lines: Sequence[str] = (), **more: Any,
     ) -> Self:  # fmt: skip
-        """Return a result of an analysis with what its command adds to it, such as the files that were written.
+        """Make the output of a command from the result of an analysis, and add to it, for example the files written.
 
         Args:
             result: The result of the analysis.
-            drawing: What --picture draws, besides the run.
-            numbers: Further keys of the JSON.
+            drawing: What --picture draws in addition to the ranks of the run. None: nothing.
+            numbers: Further keys of the JSON. None: no further keys.
             lines: Further lines of the text.
-            more: Further attributes.
+            more: Further attributes of `Output`, such as `exit_code`.
         """
 
         def all_numbers() -> Any:
@@ -78,18 +78,20 @@ class Output:
         return cls(all_numbers, text, drawing or Drawing(), **more)
 
     def to_dict(self) -> Any:
+        """Return the content of --json."""
         return self.numbers()
 
     def print(self, console: Console) -> None:
+        """Print the result as text for people."""
         self.text(console)
 
 
 @dataclass(frozen=True)
 class Chooses:
-    """Policy of a command that takes --place, or --ranks and --cluster.
+    """Policy of a command that accepts --place, or that accepts --ranks and --cluster.
 
     Attributes:
-        shown: What of the output is then of the chosen calls only, for the table of docs/places.md.
+        shown: The piece of the output that covers only the chosen calls; docs/places.md lists it in its table.
     """
 
     shown: str = ""
@@ -97,27 +99,29 @@ class Chooses:
 
 @dataclass(frozen=True)
 class Refuses:
-    """Policy of a command that refuses --place, or --ranks and --cluster, because a part has no meaning for it.
+    """Policy of a command that refuses --place, or --ranks and --cluster, because it needs the whole run.
 
     Attributes:
-        why: The reason, which the error says.
+        why: The reason, which the error message repeats.
     """
 
     why: str
 
 
 REPLAYS_ALL_CALLS = Refuses("a replay needs all calls, because ranks wait for each other in them")
+"""Policy for --place of commands that replay a run."""
 REPLAYS_ALL_RANKS = Refuses("a replay needs all ranks, because they wait for each other")
+"""Policy for --ranks and --cluster of commands that replay a run."""
 
 
 @dataclass(frozen=True)
 class Alone:
-    """Note of a command that one process does most of the work alone under mpirun.
+    """Note about a command of which one process does most of the work, also under `mpirun -n N analyze`.
 
     Attributes:
-        work: A sentence, such as "one process replays".
-        useful: Number of processes from which on more of them hardly make the command faster.
-        all_work: Whether one process does everything: its function has a team of its own, and the others wait.
+        work: A main clause about the work of the one process, such as "one process replays".
+        useful: Number of processes beyond which more processes hardly make the command faster.
+        all_work: Whether one process does all the work. Its function has a team of one; the other processes wait.
     """
 
     work: str
@@ -125,7 +129,7 @@ class Alone:
     all_work: bool = False
 
     def remark(self, processes: int) -> str:
-        """Return what to say to somebody who starts this number of processes; "": nothing."""
+        """Return the remark for a user who starts the command with this many processes. "": no remark."""
         if processes <= self.useful:
             return ""
         further = f"more than {self.useful}" if self.useful > 1 else "further"
@@ -134,14 +138,14 @@ class Alone:
 
 @dataclass(frozen=True)
 class Opens:
-    """How the argument FILE of a command is opened. The function gets it as `trace`.
+    """Description of how the argument FILE of a command is opened. The command's function gets it as `trace`.
 
     Attributes:
         opening: Further arguments of `analyzer.opening.open_trace`.
-        remarks: What standard error says of the run: "problems", only which "ranks" were read, or "" (nothing).
-        region: Name of an option whose value is a region that is looked at.
-        whole: Whether the whole run is opened, even where --iteration names a part.
-        check: Is called first, with the session and the options, to refuse what does not go together.
+        remarks: Remarks on standard error: "problems" for all, "ranks" for the choice of ranks, "" for none.
+        region: Name of the option whose value is the region to be analyzed. "": the command has no such option.
+        whole: Whether the whole run is opened, even if --iteration names a part.
+        check: Called with the session and the options before the run is opened, to refuse a wrong combination.
     """
 
     opening: Mapping[str, Any] = field(default_factory=dict)
@@ -153,7 +157,7 @@ class Opens:
 
 @dataclass(frozen=True)
 class Spec:
-    """Properties of a command, as its decorator got them; the parameters of `command` explain them."""
+    """Properties of a command as its decorator got them. The parameters of `command` explain each of them."""
 
     summary: str
     group: str
@@ -165,15 +169,15 @@ class Spec:
     step: str
 
     def remark(self, processes: int) -> str:
-        """Return what to say to somebody who starts this number of processes; "": nothing."""
+        """Return the remark for a user who starts the command with this many processes. "": no remark."""
         return self.alone.remark(processes) if self.alone else ""
 
 
 class NamesFormats(click.Command):
-    """A command in whose help {formats} stands for all formats of traces."""
+    """Command whose help text may contain {formats}, which is replaced by the list of all trace formats."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the command does. The sources are imported only for this."""
+        """Write the help text. The sources of traces are imported only here, because importing them takes long."""
         text = self.help
         if text and "{formats}" in text:
             from analyzer.sources.registry import formats_text
@@ -184,7 +188,7 @@ class NamesFormats(click.Command):
 
 
 class Command(NamesFormats, command_line.TracelibCommand):
-    """A command of `analyze`."""
+    """Command of `analyze`, with its properties in `spec`."""
 
     spec: Spec
 
@@ -206,27 +210,27 @@ def command(
     group: str = "",
     kind: type[Command] = Command,
 ) -> Callable[[Callable[..., Result | None]], Command]:
-    """Make a command of a function, whose docstring becomes the help.
+    """Return a decorator that turns a function into a command. The function's docstring becomes the help text.
 
-    The function gets `session`, `trace` with `opens`, `place` if places are chosen, `output` and `force` if it writes
-    files, and its own options. It returns a result to be printed or dumped. It returns None where it printed everything
-    while it worked, or where this process of a team has nothing to say.
+    The function gets `session`, `trace` if `opens` is given, `place` if places can be chosen, `output` and `force` if
+    it writes files, and its own options. It returns a result, which is printed or dumped as JSON. It returns None if
+    it printed everything while it worked, or if this process of a team has nothing to print.
 
     Args:
-        summary: Line of `analyze --help`: when to take the command.
-        opens: How the argument FILE is opened. None: the function opens what it reads itself (`opened`).
-        iterations: Whether --loop and --iteration choose a part of the run; "region": and --region iteration.
-        ranks: Whether --ranks and --cluster choose ranks, or why not. None: there are no ranks of a run.
-        place: Whether --place chooses calls, or why not. Every command says so.
-        repair: Whether there is --repair-clocks.
-        picture: Whether there is --picture, ranks over time.
-        output: Help of -o/--output; "": no files are written.
-        json: Version of the JSON, whose schema is docs/schema/NAME.json; 0: there is no --json.
-        alone: What one process does alone under mpirun. None: nothing that takes long.
-        step: What a terminal shows while the function computes; {file} stands for the run.
-        name: Name on the command line. By default the function's, without _command, and with - for _.
+        summary: Line of `analyze --help`: when to use the command.
+        opens: How the argument FILE is opened. None: the function opens its files itself (`opened`).
+        iterations: Whether --loop and --iteration choose a part of the run. "region": also --region iteration.
+        ranks: Policy for --ranks and --cluster. None: the command reads no ranks of a run.
+        place: Policy for --place. None: the command has no --place.
+        repair: Whether the command has --repair-clocks.
+        picture: Whether the command has --picture, which draws ranks over time.
+        output: Help text of -o/--output. "": the command writes no files.
+        json: Version of the JSON, whose schema is docs/schema/NAME.json. 0: the command has no --json.
+        alone: The work that one process does alone under mpirun. None: nothing that takes long.
+        step: Text that a terminal shows while the function computes; {file} stands for the run.
+        name: Name on the command line. "": the function's name, without _command, and with - for _.
         kind: Class of the command, if it reads its arguments in a way of its own.
-        group: Folder whose group `analyze --help` lists the command in, if it comes from another package.
+        group: Folder of the group under which `analyze --help` lists a command of another package.
     """
     spec = Spec(summary, group, opens, ranks, place, alone, json, step)
 
@@ -242,7 +246,7 @@ def command(
 
 
 def _shared_options(spec: Spec, iterations: bool | str, repair: bool, picture: bool, output: str) -> list[Callable]:
-    """Return the options that several commands have, in the order of --help."""
+    """Return the decorators of the options that several commands have, in the order of --help."""
     added: list[Callable] = []
     if iterations:
         added.append(iteration_options if iterations == "region" else iteration_option)
@@ -260,7 +264,7 @@ def _shared_options(spec: Spec, iterations: bool | str, repair: bool, picture: b
 
 
 def _with_options(function: Callable, added: list[Callable]) -> Callable:
-    """Add options behind the function's own. Click collects the last one first."""
+    """Add options after the function's own options. Click lists the option that was added last first."""
     own = list(getattr(function, "__click_params__", ()))
     function.__click_params__ = []  # type: ignore[attr-defined]
     for option in reversed(added):
@@ -270,7 +274,7 @@ def _with_options(function: Callable, added: list[Callable]) -> Callable:
 
 
 def _around(function: Callable[..., Result | None], spec: Spec) -> Callable[..., None]:
-    """Return the function with everything around it that all commands do alike."""
+    """Return a function that runs a command's function, with the steps before and after it that all commands share."""
 
     def invoke(
         session: Session, /, *, quiet: bool, as_json: bool = False, choice: Any = None, repair_ns: int | None = None,
@@ -294,6 +298,7 @@ def _around(function: Callable[..., Result | None], spec: Spec) -> Callable[...,
 
 
 def _run(session: Session, function: Callable[..., Result | None], spec: Spec, **given: Any) -> Result | None:
+    """Call a command's function, with its run opened if it reads one, and show the result."""
     if spec.opens:
         return _of_run(session, function, spec, **given)
     result = function(session, **given)
@@ -302,6 +307,7 @@ def _run(session: Session, function: Callable[..., Result | None], spec: Spec, *
 
 
 def _finish(session: Session, result: Result | None, draw: Callable[[], None] = lambda: None) -> None:
+    """Show a result, draw the picture, then call the result's `then`."""
     session.show(result)
     draw()
     if then := getattr(result, "then", None):
@@ -312,7 +318,7 @@ def _of_run(
     session: Session, function: Callable[..., Result | None], spec: Spec, *, file: str, picture: str | None = None,
     **given: Any,
 ) -> Result | None:  # fmt: skip
-    """Open the run, compute, show the result and draw it."""
+    """Open the run, call the command's function, show the result and draw the picture."""
     opens = spec.opens or Opens()
     session.file = file
     if opens.check:

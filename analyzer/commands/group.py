@@ -1,4 +1,4 @@
-"""The command line: picks the subcommand, and turns every error into one line and an exit code."""
+"""The command line of `analyze`: finds the subcommand, and turns every error into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tracelib.errors import drop_output
 _SILENT = frozenset({"-q", "--quiet", "-h", "--help"})
 
 GRACE_S = 1.0
-"""Seconds that the other processes of a team wait for the first one to report an error, which all may have."""
+"""Time in s that other processes of a team wait for the first one to report an error that all may have."""
 STAGGER_S = 0.1
-"""Seconds that each of them waits longer than the process before it."""
+"""Time in s that each process waits longer than the process before it."""
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -43,9 +43,9 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 class AnalyzeGroup(NamesFormats, click.Group):
-    """Commands that are imported when they are asked for: all of them together take a second.
+    """Group of the commands of `analyze`, which are imported only when needed: all together take a second.
 
-    The first argument may be a file: then it is that of `look`, or of `loggp` if it is of a network.
+    The first argument may be a file. The command is then `look`, or `loggp` for the file of a network.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -57,7 +57,7 @@ class AnalyzeGroup(NamesFormats, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command. Under mpirun, first report if more processes are started than are of use."""
+        """Find the command. Under mpirun, first remark if more processes were started than the command can use."""
         name, command, rest = super().resolve_command(ctx, args)
         session = ctx.obj
         if name and isinstance(command, Command) and session and session.speaks and _SILENT.isdisjoint(rest):
@@ -115,7 +115,7 @@ class AnalyzeGroup(NamesFormats, click.Group):
 
 
 def _today(name: str) -> str:
-    """Return what to type for a command, which may have had another name."""
+    """Return the present words for a command, which may have been renamed."""
     return " ".join(registry.RENAMED.get(name, (name,)))
 
 
@@ -139,8 +139,11 @@ def analyze() -> None:
 
 
 def _complete(runs: Sequence[str]) -> None:
-    """Have `tracelib recover` put into the files what only buffers of this node held, and give back their memory. Where
-    that cannot be written, they stay as they are: nothing is lost, and nothing need be said."""
+    """Run `tracelib recover` for runs of which only buffers of this node held a part.
+
+    Their rows go into the files, and the memory is released. If the files cannot be written, the buffers stay, so that
+    nothing is lost and no message is needed.
+    """
     if not runs:
         return
     import subprocess
@@ -152,7 +155,11 @@ def _complete(runs: Sequence[str]) -> None:
 
 
 def run(arguments: list[str] | None) -> int:
-    """Run the command line and return its exit code. `analyzer.cli.main` adds the handling of signals that end it."""
+    """Run the command line, and return its exit code. `analyzer.cli.main` adds the handling of signals.
+
+    Args:
+        arguments: Words of the command line. None: those of this process.
+    """
     fix_thresholds()
     search_little_for_cycles()
     if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text: as on stderr
@@ -203,7 +210,7 @@ def _is_of_kernels(error: AttributeError | ImportError) -> bool:
 
 
 def _show(error: click.ClickException) -> None:
-    """Show an error in one line; without any argument, show the help."""
+    """Show an error in one line. If there were no arguments, show the help."""
     context = getattr(error, "ctx", None)
     if context is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()

@@ -40,20 +40,20 @@ if TYPE_CHECKING:  # an analysis is imported when it is asked for
     from analyzer.results.waits import WaitsResult
 
 Around = Annotated[int, Range(0, 1000)]
-"""Number of calls before and after a moment."""
+"""Number of calls to show before and after a moment."""
 Kinds = Annotated[int, Range(1, 1000)]
-"""Number of clusters."""
+"""Number of clusters of k-means."""
 Reach = Annotated[float, Range(0, is_open=True)]
-"""Relative distance of bursts."""
+"""Largest relative distance of two neighbouring bursts."""
 Steps = Annotated[int, Range(64, 1 << 22)]
-"""Number of steps of a series."""
+"""Number of steps into which a run is divided."""
 Bins = Annotated[int, Range(1, 10**6)]
-"""Number of intervals."""
+"""Number of bins of a profile over time."""
 
 
 @checks_arguments
 class Analyses(OpenedRun):
-    """Analyses of a run as it was: each method computes what the `analyze` command of its name prints."""
+    """Analyses of a run as it was recorded. Each method computes what the `analyze` command in its docstring prints."""
 
     def summary(self) -> SummaryResult:
         """Take a first look: where time goes, efficiency, messages, calls, what is remarkable (`analyze look`).
@@ -102,11 +102,13 @@ class Analyses(OpenedRun):
         `analyzer.efficiencies` compares several runs.
 
         Args:
-            by_region: Whether each region of the program is looked at, too.
-            region: Region each of whose visits is looked at; "iteration": iterations, where the program has no such
-                region.
+            by_region: Whether to compute the factors of each region, too.
+            region: Name of a region. The factors of each of its visits are computed, too. "iteration" stands for the
+                iterations
+                if the program has no region of this name.
             additive: Whether to show factors whose losses add up, as in PyPOP.
-            eager_limit: Size from which on sends wait for their receive on the ideal network: "32K", or bytes. None: as
+            eager_limit: Message size from which on sends wait for their receive on the ideal network: "32K", or
+                bytes. None: as
                 the run shows.
 
         Raises:
@@ -131,8 +133,8 @@ class Analyses(OpenedRun):
         """Find the iterations of the run: how many, how long, what each does (`analyze structure`).
 
         Args:
-            method: What is looked at: "calls", "signals", "thesis" (the rules of Casas 2009 alone) or "both".
-            signal: Name of a signal, or several, to look at instead of the usual ones.
+            method: How iterations are found: "calls", "signals", "thesis" (the rules of Casas 2009 alone) or "both".
+            signal: Name of a signal, or several names, to use instead of the usual signals.
 
         Raises:
             TracelibError: The run has no times, or there is no such signal.
@@ -171,12 +173,12 @@ class Analyses(OpenedRun):
     def critical_path(
         self, *, top: Natural = 10, eager_limit: SizeArgument | None = None, poll_gap: TimeArgument = "10us"
     ) -> CriticalPathResult:
-        """Follow the path through the ranks that determines how long the run takes (`analyze critical-path`).
+        """Find the path through the ranks that determines how long the run takes (`analyze critical-path`).
 
         Args:
-            top: Number of the path's longest stays on a thread to return.
-            eager_limit: Size above which sends wait for their receive: "32K", or bytes. None: as the run shows.
-            poll_gap: Time between failed polls is waiting, up to this for each poll in a row.
+            top: Number of stays on a thread to return, the longest first.
+            eager_limit: Message size above which sends wait for their receive: "32K", or bytes. None: as the run shows.
+            poll_gap: Longest time between two failed polls that counts as waiting: "10us", or ns.
 
         Raises:
             TracelibError: The run does not know its places, and one was chosen.
@@ -201,13 +203,13 @@ class Analyses(OpenedRun):
         """Count the threads that compute at each instant (`analyze profile`).
 
         Args:
-            machine: Machine that the run is replayed on: a file, "ideal" or a Machine. None: the run as it was.
-            bins: Number of intervals.
-            by: "place": threads in calls are counted by place, too.
+            machine: Machine on which the run is replayed: a file, "ideal" or a Machine. None: the run as it was.
+            bins: Number of bins of time.
+            by: "place": count the threads in calls by place, too. None: do not.
             options: Parameters of the machine (`MachineOptions`).
 
         Raises:
-            TracelibError: Places or some ranks were chosen, and a machine named.
+            TracelibError: A machine was named, and places or some ranks were chosen.
         """
         from analyzer.results.profile import compute
 
@@ -230,13 +232,13 @@ class Analyses(OpenedRun):
         kinds: Kinds = 4,
         shortest: TimeArgument = 0,
     ) -> ClustersResult:
-        """Find the kinds of CPU bursts that are alike in duration and counters (`analyze clusters`).
+        """Find groups of bursts that are alike in duration and counters (`analyze clusters`).
 
         Args:
             method: "dbscan" or "kmeans".
-            counter: Name of a counter, or several, to cluster by, too.
-            reach: dbscan: bursts are neighbours if they differ by this share at most.
-            least: dbscan: number of neighbours of a dense burst. None: 0.5 % of the sample.
+            counter: Name of a counter, or several names, by which bursts are compared in addition to their duration.
+            reach: dbscan: largest relative difference of two neighbouring bursts.
+            least: dbscan: number of neighbours from which on a burst is dense. None: 0.5 % of the sample.
             kinds: kmeans: number of clusters.
             shortest: Shorter bursts are left out: "2us", or ns.
 
@@ -288,10 +290,10 @@ class Analyses(OpenedRun):
         """Find the shortest part of the run that stands for all of it (`analyze representative`).
 
         Args:
-            metric: Metric of counters, such as "cycles/instructions". None: this one, else the first counter.
-            by: Another metric: its errors, too, and `sweep` clusters by it.
-            sweep: Whether errors of samples by k-means are found, for intervals of up to twice the period.
-            steps: Number of steps that the run is cut into.
+            metric: Metric of counters, such as "cycles/instructions". None: this one, or else the first counter.
+            by: Second metric, whose errors are computed, too, and by which `sweep` clusters. None: none.
+            sweep: Whether to compute errors of samples by k-means, for intervals of up to twice the period.
+            steps: Number of steps into which the run is divided.
 
         Raises:
             TracelibError: The run has no counters, or does not know when it computes.
@@ -317,17 +319,18 @@ class Analyses(OpenedRun):
         """Compute a number for each thread, rank or node over time, as Paraver's windows show it (`analyze views`).
 
         Args:
-            view: Name of a view, such as "parallelism", or path of a .toml file. `analyze views --list` names them.
+            view: Name of a view, such as "parallelism", or path of a .toml file. `analyze views --list` lists the
+                names.
             show: "rows" (sums), "profile" (over time) or "histogram". None: as the view says.
-            level: Rows: "thread", "task", "application", "cpu", "node" or "system". None: as the view says.
-            by: Another view, for a histogram by its values.
+            level: What a row is: "thread", "task", "application", "cpu", "node" or "system". None: as the view says.
+            by: Second view, by whose values a histogram is made. None: none.
             statistic: Statistic of the histogram: "time", "average value", "sends", ...
-            bins: Intervals of a profile. None: as the view says.
-            begin: Begin of the part that is looked at, seconds.
-            end: Its end, seconds. None: the end of the run.
+            bins: Number of bins of a profile. None: as the view says.
+            begin: Begin of the stretch of time, seconds.
+            end: End of the stretch of time, seconds. None: the end of the run.
 
         Raises:
-            TracelibError: There is no such view, or the run does not have what it looks at.
+            TracelibError: There is no such view, or the run lacks the data that the view needs.
         """
         from analyzer.results.views import LEVELS, SHOWS, chosen_view, compute
         from analyzer.views.view_file import find_view

@@ -1,4 +1,4 @@
-"""Conversion of arguments of Python for analyses; a wrong one is a TracelibError with one line."""
+"""Conversion of Python arguments for the analyses. A wrong argument raises a TracelibError of one line."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from analyzer.trace.chosen import Choice
 from tracelib.units import BYTES, NS, split_quantity
 
 PathArgument = str | os.PathLike[str]
-"""A path."""
+"""Path of a file."""
 RanksArgument = str | int | Iterable[int]
-"""Ranks: 3, "0-63,1000", or [0, 1, 2]."""
+"""List of ranks: 3, "0-63,1000", or [0, 1, 2]."""
 IterationArgument = str | int
-"""Iterations of a loop, from 1: 113, "10-20", or of loop 2 "2:113"."""
+"""Iterations of a loop, from 1: 113 or "10-20". "2:113" is iteration 113 of loop 2."""
 TimeArgument = str | int
-"""A time: "2us", or whole nanoseconds."""
+"""Time with a unit, such as "2us", or a whole number of ns."""
 SizeArgument = str | int
-"""A size: "32K", or bytes."""
+"""Size with a unit, such as "32K", or a number of bytes."""
 MachineArgument = str | os.PathLike[str] | Machine
-"""A machine: a .toml, a Dimemas .cfg, "ideal", or a Machine."""
+"""Machine of a replay: a .toml file, a Dimemas .cfg file, "ideal", or a Machine."""
 
 Speed = Annotated[float, Range(0, 1e300, is_open=True)]
-"""A speed of CPUs: 1 is as traced."""
+"""Speed of CPUs relative to the traced ones."""
 
 _NS = {unit: NS[unit] for unit in ("ns", "us", "ms", "s")}
 
@@ -43,14 +43,14 @@ class MachineOptions(TypedDict, total=False):
     """Parameters that replace the parameters of a machine, as the options of the commands do.
 
     Attributes:
-        dialect: Whose rules the replay follows: "standard", "dimemas-5.5" or "thesis".
+        dialect: Rules that the replay follows: "standard", "dimemas-5.5" or "thesis".
         latency: Latency of messages between nodes, such as "5us", or seconds.
         bandwidth: Bandwidth between nodes, such as "100MB/s" (1 MB = 2^20 bytes), or MB/s.
-        buses: Messages that can travel at once; 0: any number.
-        links: Links of each node, each way; 0: any number.
-        cpus: CPUs of each node.
-        speed: Speed of all CPUs; 1: as traced.
-        eager: Sends from this size on use rendezvous, such as "32K", or bytes.
+        buses: Number of messages that can travel at once. 0: any number.
+        links: Number of links of each node in each direction. 0: any number.
+        cpus: Number of CPUs of each node.
+        speed: Speed of all CPUs relative to the traced ones.
+        eager: Message size from which on sends wait for their receive (rendezvous), such as "32K", or bytes.
         seed: Seed of random parameters.
     """
 
@@ -66,15 +66,16 @@ class MachineOptions(TypedDict, total=False):
 
 
 class ScalingOptions(TypedDict, total=False):
-    """Parts of runs that are compared, and how they are.
+    """Options of comparisons of several runs: which parts of the runs are compared, and how.
 
     Attributes:
-        region: Region whose visits are compared. None: iterations are, where all runs are loops of the same and none
-            has regions.
-        loop: Number of the loop that is compared; 1 is the main one.
+        region: Region whose visits are compared. None: iterations are compared, if no run has regions and all runs
+            have the same main loop.
+        loop: Number of the loop that is compared; 1 is the main loop. None: as `region` says.
         whole: Whether to compare from MPI_Init to MPI_Finalize, even if iterations are found.
         scaling: "strong" or "weak". None: as the work of the runs shows.
-        eager_limit: Size from which on sends wait for their receive on the ideal network. None: as the runs show.
+        eager_limit: Message size from which on sends wait for their receive on the ideal network. None: as the runs
+            show.
     """
 
     region: str | None
@@ -85,7 +86,18 @@ class ScalingOptions(TypedDict, total=False):
 
 
 def ranks_choice(ranks: RanksArgument | None, cluster: int | None) -> Choice | None:
-    """Return the choice of ranks and of a cluster of bursts; None: all."""
+    """Convert arguments to a choice of ranks and of a cluster of bursts.
+
+    Args:
+        ranks: List of ranks. None: all ranks.
+        cluster: Number of a cluster of bursts, from 1. None: all bursts.
+
+    Returns:
+        The choice. None: everything.
+
+    Raises:
+        TracelibError: `ranks` is no list of ranks.
+    """
     if ranks is None:
         return Choice("", (), cluster) if cluster else None
     text = str(ranks) if isinstance(ranks, str | int) else ",".join(map(str, ranks))
@@ -97,7 +109,11 @@ def ranks_choice(ranks: RanksArgument | None, cluster: int | None) -> Choice | N
 
 
 def place_choice(place: str | None) -> PlaceChoice | None:
-    """Return the choice of calls by a regular expression for functions, file:line and modules."""
+    """Convert a regular expression for functions, file:line and modules to a choice of calls. None: all calls.
+
+    Raises:
+        TracelibError: `place` is no regular expression.
+    """
     if place is None:
         return None
     try:
@@ -107,7 +123,18 @@ def place_choice(place: str | None) -> PlaceChoice | None:
 
 
 def iteration_choice(loop: int | None, iteration: IterationArgument | None) -> IterationChoice | None:
-    """Return the choice of a loop and its iterations; None: the whole run."""
+    """Convert arguments to a choice of a loop and its iterations.
+
+    Args:
+        loop: Number of the loop, from 1. None: as `iteration` says, or else the main loop.
+        iteration: Iterations, from 1. None: all iterations of the loop.
+
+    Returns:
+        The choice. None: the whole run.
+
+    Raises:
+        TracelibError: `iteration` is no iteration, or two different loops are named.
+    """
     if iteration is None:
         return IterationChoice(loop=loop) if loop else None
     found = re.fullmatch(r"(?:(\d{1,9}):)?(\d{1,9})(?:-(\d{1,9}))?", str(iteration))
@@ -121,7 +148,11 @@ def iteration_choice(loop: int | None, iteration: IterationArgument | None) -> I
 
 
 def time_ns(name: str, value: TimeArgument) -> int:
-    """Return a time in ns."""
+    """Convert a time to ns. The name of the argument is for the error.
+
+    Raises:
+        TracelibError: `value` is no time.
+    """
     needs_unit = isinstance(value, str) and value.strip("0. ")  # "0" has none
     units = _NS if needs_unit else {**_NS, "": 1}
     quantity = split_quantity(str(value), units, r"\d{1,12}(?:\.\d+)?\s*")
@@ -131,7 +162,11 @@ def time_ns(name: str, value: TimeArgument) -> int:
 
 
 def size_bytes(name: str, value: SizeArgument | None) -> int | None:
-    """Return a size in bytes."""
+    """Convert a size to bytes; None stays None. The name of the argument is for the error.
+
+    Raises:
+        TracelibError: `value` is no size.
+    """
     if value is None:
         return None
     quantity = split_quantity(str(value).upper(), BYTES, r"\d{1,12}")
@@ -141,13 +176,13 @@ def size_bytes(name: str, value: SizeArgument | None) -> int | None:
 
 
 def one_of(name: str, value: str | None, known: Collection[str]) -> None:
-    """Raise TracelibError if a word is none of those that are known."""
+    """Raise TracelibError if `value` is not in `known`. None is allowed. The name of the argument is for the error."""
     if value is not None and value not in known:
         raise TracelibError(f"{name}={value!r} is not known", f"give {', '.join(map(repr, known))}")
 
 
 def machine_choice(machine: MachineArgument | None, options: Mapping[str, Any]) -> MachineChoice:
-    """Return the machine that is named, by default that of the run."""
+    """Return the chosen machine with the options applied. Without a machine, it is the machine of the run."""
     changes = _overrides(options)
     if isinstance(machine, Machine):
         return MachineChoice(None, changes, machine)
@@ -155,7 +190,10 @@ def machine_choice(machine: MachineArgument | None, options: Mapping[str, Any]) 
 
 
 def configuration(machine: MachineArgument | None, options: Mapping[str, Any]) -> MachineConfiguration:
-    """Return the machine that is named, by default an ideal one, and factors of modules."""
+    """Return the chosen machine with the options applied, and the file's factors of modules.
+
+    The default is an ideal machine.
+    """
     changes = _overrides(options)
     if isinstance(machine, Machine):
         return MachineConfiguration(changed(machine, changes))

@@ -1,4 +1,4 @@
-"""A run that is open: what it is, and how its methods get at its trace."""
+"""An opened run: its properties, and the access of its methods to the trace."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # an analysis is imported when it is asked for
 
 @checks_arguments
 class OpenedRun:
-    """An opened run, or the part of it that was chosen, without what can be asked of it."""
+    """Opened run, or the part of it that was chosen. Subclasses add the analyses."""
 
     def __init__(
         self,
@@ -72,22 +72,22 @@ class OpenedRun:
 
     @property
     def duration_s(self) -> float:
-        """How long the run took, seconds; of a Dimemas trace 0."""
+        """Duration of the run, seconds. A Dimemas trace has 0."""
         return self.trace.duration_ns / 1e9 if self.trace.has_call_times else 0.0
 
     @property
     def is_part(self) -> bool:
-        """Whether only some ranks, iterations, bursts or places of the run were chosen."""
+        """True if only some ranks, iterations, bursts or places of the run were chosen."""
         return bool(self._host.wanted or self._place or self._opening["choice"])
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """List what limits the trust in the numbers, a line each; `analyze` writes it to standard error."""
+        """Remarks that limit the trust in the numbers, one line each. `analyze` writes them on standard error."""
         return tuple(self._host.remarks)
 
     @property
     def trace(self) -> Trace:
-        """The trace below, which analyses of your own read (docs/extending.md).
+        """The trace of the run, for analyses of your own (docs/extending.md).
 
         Raises:
             TracelibError: The run is closed.
@@ -97,7 +97,7 @@ class OpenedRun:
         return self._opened
 
     def close(self) -> None:
-        """Close the run, and remove what was cut out of it. Closing it again does nothing."""
+        """Close the run, and remove temporary files. Closing it again does nothing."""
         opened, self._opened = self._opened, None
         if opened is not None:
             opened.close()
@@ -131,7 +131,13 @@ class OpenedRun:
         return profile(self.trace, self._host.team)
 
     def _check_choices(self, what: str, *, ranks: str = "", place: str = "") -> None:
-        """Raise TracelibError if the run was opened with a choice that has no meaning here; a text says why."""
+        """Raise TracelibError if the run was opened with a choice that has no meaning for an analysis.
+
+        Args:
+            what: The analysis, for the error.
+            ranks: Why it needs all ranks. "": it does not.
+            place: Why it needs all places. "": it does not.
+        """
         chosen = self.trace.extra(Chosen)
         if ranks and (chosen.ranks is not None or chosen.cluster):
             raise TracelibError(f"{what} cannot be of some ranks or one cluster: {ranks}", "open the run without them")
@@ -139,7 +145,10 @@ class OpenedRun:
             raise TracelibError(f"{what} cannot be of some places: {place}", "open the run without a place")
 
     def _with_region(self, region: str | None) -> Trace:
-        """Return the run, in which iterations are visits of a region if that is asked for."""
+        """Return the run.
+
+        If `region` is "iteration" and the run has no such region, its iterations are made visits of it.
+        """
         if region != ITERATION_REGION or ITERATION_REGION in self.trace.extra(Regions).names:
             return self.trace
         from analyzer.structure.regions import WithRegion
@@ -148,7 +157,7 @@ class OpenedRun:
 
     @contextmanager
     def _whole(self) -> Iterator[tuple[Trace, NDArray[np.int64] | None]]:
-        """Give the whole run, and the windows of the iterations that were chosen, for what a cut run does not have."""
+        """Yield the whole run and the windows of the chosen iterations, for data that a cut run does not have."""
         wanted = self._host.wanted
         if not wanted or not wanted.is_part:
             yield self.trace, None
@@ -159,7 +168,11 @@ class OpenedRun:
         yield trace, chosen_windows(self._host, trace)
 
     def _times(self, begin: float | None, end: float | None) -> tuple[int, int]:
-        """Return the begin and the end of a part in ns. Raises TracelibError if nothing lies between them."""
+        """Convert begin and end of a stretch of time from s to ns. None: the begin or the end of the run.
+
+        Raises:
+            TracelibError: Nothing lies between begin and end.
+        """
         first = round((begin or 0) * 1e9)
         last = min(self.trace.duration_ns if end is None else round(end * 1e9), self.trace.duration_ns)
         if not 0 <= first < last:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # an analysis is imported when it is asked for
 
 @checks_arguments
 class Predictions(OpenedRun):
-    """Predictions of a run: each method computes what the `analyze` command of its name prints."""
+    """Predictions of a run. Each method computes what the `analyze` command in its docstring prints."""
 
     def replay(
         self,
@@ -47,9 +47,9 @@ class Predictions(OpenedRun):
         """Predict how long the run would take on a machine, and where the time would go (`analyze replay`).
 
         Args:
-            machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: an ideal one, as `options` change it.
-            repeat: The run begins again when it ends, until it has ended this number of times.
-            by_place: Whether to say how the time in calls changes, by the places that calls come from.
+            machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: an ideal machine with the `options`.
+            repeat: Number of executions; the run begins again when it ends. None: one.
+            by_place: Whether to compute how the time in calls changes at each place.
             options: Parameters of the machine (`MachineOptions`): `run.replay(latency="5us", bandwidth="1GB/s")`.
 
         Raises:
@@ -69,13 +69,13 @@ class Predictions(OpenedRun):
         jobs: Count | None = None,
         **options: Unpack[MachineOptions],
     ) -> LimitsResult:
-        """Say what limits the run: the network, the load, or computation (`analyze limits`).
+        """Find what limits the run: the network, the load balance, or computation (`analyze limits`).
 
         Args:
-            machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: the machine of the run, as its messages show
-                it.
-            quick: Whether not to search for the worst network that the run tolerates.
-            jobs: Number of replays at once. None: one for each CPU.
+            machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: the machine of the run, as its messages
+                show it.
+            quick: Whether to skip the search for the worst network that the run tolerates.
+            jobs: Number of replays at the same time. None: one for each CPU.
             options: Parameters of the machine (`MachineOptions`).
 
         Raises:
@@ -102,14 +102,15 @@ class Predictions(OpenedRun):
         """Predict what the run gains if computation in a region were faster, or slower (`analyze what-if`).
 
         Args:
-            region: Region, or part, that changes; or several with the factor of each: {"solve": 0.5, "io": 2}. None:
+            region: Region or part whose computation changes; or several with the factor of each: {"solve": 0.5,
+                "io": 2}. None:
                 each part in turn takes no time.
             factor: New time / old time of the region.
             machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: the machine of the run.
-            rank: Ranks on which it changes: 3, "0-3,7" or [0, 1]. None: all.
-            by: Parts to try: "regions", or "calls", the computation between two calls.
+            rank: Ranks on which the computation changes: 3, "0-3,7" or [0, 1]. None: all.
+            by: Parts to try: "regions", or "calls" for the computation between two calls. None: as the run has them.
             top: Number of parts to try.
-            jobs: Number of replays at once. None: one for each CPU.
+            jobs: Number of replays at the same time. None: one for each CPU.
             options: Parameters of the machine (`MachineOptions`).
 
         Raises:
@@ -140,15 +141,16 @@ class Predictions(OpenedRun):
         jobs: Count | None = None,
         **options: Unpack[MachineOptions],
     ) -> SensitivityResult:
-        """Find the parameters of the machine that the run's time depends on (`analyze sensitivity`).
+        """Find the parameters of the machine on which the run's time depends (`analyze sensitivity`).
 
         Args:
-            factor: Parameter at two levels, or several: "latency", "latency=1us..5us". Without it and `sweep` latency,
-                bandwidth, buses and speed.
-            sweep: Parameter at many values, or several: "latency=1us..1ms:13"; "all": the usual ones.
-            within: Without a range, the levels are this share below and above the machine's value.
+            factor: One or several parameters to try at two values: "latency", "latency=1us..5us". If `sweep` is
+                empty, too, the
+                default is latency, bandwidth, buses and speed.
+            sweep: One or several parameters to try at many values: "latency=1us..1ms:13". "all": the usual parameters.
+            within: The two values without a range: this share below and above the machine's value.
             machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: the machine of the run.
-            jobs: Number of replays at once. None: one for each CPU.
+            jobs: Number of replays at the same time. None: one for each CPU.
             options: Parameters of the machine (`MachineOptions`).
 
         Raises:
@@ -174,15 +176,15 @@ class Predictions(OpenedRun):
         messages: bool = False,
         **options: Unpack[MachineOptions],
     ) -> BalanceResult:
-        """Propose who should compute how much, and predict what that gains (`analyze balance`).
+        """Propose which rank should compute how much, and predict the gain (`analyze balance`).
 
         Args:
             machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: the machine of the run.
-            region: What is shared: computation in this region. None: all.
-            now: Path of the plan that the run followed. None: equal shares.
-            items: Number of whole items that are shared. None: any fraction.
-            cpu_time: Whether speeds are by CPU time, without what others took of the CPUs.
-            messages: Whether what a rank sends grows with its share, too.
+            region: Region whose computation is shared. None: all computation is shared.
+            now: Path of the plan that the run followed. None: the run had equal shares.
+            items: Number of whole items that are shared. None: any fraction is possible.
+            cpu_time: Whether speeds are by CPU time, without the time that other programs took from the CPUs.
+            messages: Whether the size of a rank's messages grows with its share, too.
             options: Parameters of the machine (`MachineOptions`).
 
         Returns:
@@ -212,15 +214,15 @@ class Predictions(OpenedRun):
         jobs: Count | None = None,
         **options: Unpack[MachineOptions],
     ) -> MonteCarloResult:
-        """Predict how the time spreads where the machine is not known exactly (`analyze monte-carlo`).
+        """Predict how much the run's time varies if the machine is not known exactly (`analyze monte-carlo`).
 
         Args:
-            vary: Parameter and its values, or several: "latency=1us..100us", "speed=gaussian:1,0.1".
-            samples: Number of machines that are drawn; with `until` the most.
-            design: How they are drawn: "random", "latin" or "sobol".
-            until: Stop when the mean time is known to this share, such as 0.01. None: draw all.
-            machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: an ideal one, as `options` change it.
-            jobs: Number of replays at once. None: one for each CPU.
+            vary: One or several parameters with their values: "latency=1us..100us", "speed=gaussian:1,0.1".
+            samples: Number of machines that are drawn. With `until`: the largest number.
+            design: How machines are drawn: "random", "latin" or "sobol".
+            until: Relative error of the mean time at which to stop, such as 0.01. None: draw all machines.
+            machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: an ideal machine with the `options`.
+            jobs: Number of replays at the same time. None: one for each CPU.
             options: Parameters of the machine (`MachineOptions`).
 
         Raises:
@@ -250,11 +252,11 @@ class Predictions(OpenedRun):
         machine: MachineArgument | None = None,
         **options: Unpack[MachineOptions],
     ) -> ValidateResult:
-        """Replay the run on the machine of another one, and say how good the prediction is (`analyze validate`).
+        """Replay this run on the machine of another run, and compare the prediction with that run (`analyze validate`).
 
         Args:
-            against: Path of the run that is predicted: the same program with the same number of ranks.
-            untraced_s: How long that run takes without the tracer, seconds. None: it is not known.
+            against: Path of the other run: the same program with the same number of ranks.
+            untraced_s: Duration of the other run without the tracer, seconds. None: not known.
             machine: A .toml, a Dimemas .cfg, "ideal" or a Machine. None: the machine of the run `against`.
             options: Parameters of the machine (`MachineOptions`).
 

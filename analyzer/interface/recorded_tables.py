@@ -1,4 +1,4 @@
-"""Tables of what was recorded, as properties of an opened run."""
+"""Tables of the records of a run, as properties of an opened run."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from analyzer.results.open_part import iterations_in
 
 
 class RecordedTables(OpenedRun):
-    """The records of a run, as tables."""
+    """Records of an opened run as tables: calls, messages, regions, iterations, wait states, places."""
 
     @cached_property
     def tables(self) -> Tables:
-        """All tables of the run. Nothing is read before a table is asked for its rows."""
+        """All tables of the run. Nothing is read before the rows of a table are used."""
         wanted = self._host.wanted
         found = iterations_in(self.trace, self._host) if wanted and wanted.is_part else None
         tables = Tables(self.trace, iterations=found)
@@ -33,12 +33,12 @@ class RecordedTables(OpenedRun):
 
     @property
     def messages(self) -> Table:
-        """A row for each message, by the rank that sent it."""
+        """A row for each message, sorted by the sending rank."""
         return self._table("messages")
 
     @property
     def regions(self) -> Table:
-        """A row for each time that a thread was in a region of the program."""
+        """A row for each visit of a region by a thread."""
         return self._table("regions")
 
     @property
@@ -53,7 +53,7 @@ class RecordedTables(OpenedRun):
 
     @property
     def places(self) -> Table:
-        """A row for each rank, place in the program and procedure, with the cost of the calls."""
+        """A row for each rank, place and procedure, with number and time of the calls."""
         return self._table("places")
 
     def _table(self, name: str) -> Table:
@@ -62,7 +62,7 @@ class RecordedTables(OpenedRun):
         return table
 
     def _while_open(self, blocks: Callable[[], Iterator[Block]]) -> Callable[[], Iterator[Block]]:
-        """Let a table be read only while the run is open."""
+        """Return a function that reads blocks, and raises an error if the run is closed."""
 
         def read() -> Iterator[Block]:
             self.trace  # noqa: B018, raises where the run is closed

@@ -1,4 +1,4 @@
-"""A cluster's batch scheduler, simulated: when each job starts, and which are cancelled.
+"""Simulation of a cluster's batch scheduler: when each job starts, and which jobs are cancelled.
 
 Source: "TIA specification", section 3.7 (4 to 7): jobs come into a queue, a policy hands them to nodes, and a job that
 runs longer than its estimate is cancelled.
@@ -18,7 +18,7 @@ from analyzer.jobs.workload import Workload
 
 
 class QueuePolicy(StrEnum):
-    """Rule that says which jobs of the queue start when nodes are free."""
+    """Rule by which a batch system starts jobs of the queue when nodes are free."""
 
     FCFS = "fcfs"  # in order of submission only
     FIRST_FIT = "first-fit"  # the first that fits, in order; big jobs can wait for ever
@@ -33,11 +33,12 @@ class QueuePolicy(StrEnum):
 
     @property
     def needs_estimates(self) -> bool:
-        """Check whether the policy uses estimates of how long jobs will take."""
+        """True if the policy uses estimates of the jobs' run times."""
         return self not in (QueuePolicy.FCFS, QueuePolicy.FIRST_FIT)
 
     @property
     def label(self) -> str:
+        """Name of the policy in texts."""
         return _TITLES[self]
 
 
@@ -51,14 +52,22 @@ _TITLES = {
 
 
 TICKS = 1_000_000
-"""A second in the simulation's unit."""
+"""Number of ticks of the simulation in one second."""
 _INSTANTS = 2000  # between two looks at signals
 _MOST_TICKS = 2**62
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Result of a simulated workload; arrays of shape (jobs,), times in s."""
+    """Result of a simulated workload. Arrays have the shape (jobs,).
+
+    Attributes:
+        workload: The jobs.
+        nodes: Number of nodes of the cluster.
+        start_s: Start of each job, s.
+        used_s: Time that each job held its nodes, s.
+        cancelled: Whether each job was cancelled, bool.
+    """
 
     workload: Workload
     nodes: int  # of the cluster
@@ -68,15 +77,17 @@ class Schedule:
 
     @property
     def end_s(self) -> np.ndarray:
+        """End of each job, s."""
         return self.start_s + self.used_s
 
     @property
     def wait_s(self) -> np.ndarray:
+        """Time of each job in the queue, s."""
         return self.start_s - self.workload.submit_s
 
     @property
     def length_s(self) -> float:
-        """Simulated time T_sim: from the first submission to the last end."""
+        """Simulated time from the first submission to the last end, T_sim, s."""
         return float(self.end_s.max() - self.workload.submit_s[0]) if len(self.workload) else 0.0
 
     def _node_share(self, chosen: np.ndarray) -> float:
@@ -85,24 +96,33 @@ class Schedule:
 
     @property
     def finished_share(self) -> float:
-        """Node time of jobs that came to their end / all node time (C_finish)."""
+        """Share of the cluster's node time (nodes x T_sim) that went to jobs that finished (C_finish)."""
         return self._node_share(~self.cancelled)
 
     @property
     def cancelled_share(self) -> float:
-        """Share of the machine's time spent on jobs that were cancelled (C_cancel)."""
+        """Share of the cluster's node time that went to jobs that were cancelled (C_cancel)."""
         return self._node_share(self.cancelled)
 
     @property
     def idle_share(self) -> float:
-        """Share of the machine's time that was idle (C_idle)."""
+        """Share of the cluster's node time that was idle (C_idle)."""
         return 1 - self.finished_share - self.cancelled_share
 
 
 def schedule(workload: Workload, nodes: int, policy: QueuePolicy, estimate_s: np.ndarray | None = None) -> Schedule:
-    """Run all jobs on `nodes` nodes. estimate_s: (n,), s; None: the run times themselves, so that none is cancelled.
+    """Simulate the jobs of a workload on a cluster.
 
-    Raises TracelibError for a job that needs more nodes than there are.
+    Args:
+        workload: The jobs.
+        nodes: Number of nodes of the cluster.
+        policy: Rule by which jobs start.
+        estimate_s: Estimated run time of each job, s, shape (jobs,). Longer jobs are cancelled. None: the true run
+            times,
+            so that no job is cancelled.
+
+    Raises:
+        TracelibError: A job needs more nodes than the cluster has.
     """
     widest = int(workload.nodes.max(initial=0))
     if widest > nodes:

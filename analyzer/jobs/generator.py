@@ -1,8 +1,8 @@
-"""Makes workloads: classes of jobs by Jann's model, and jobs of a predicted application between them.
+"""Generator of workloads: classes of jobs by Jann's model, with jobs of a predicted application among them.
 
 Source: "TIA specification", sections 1.12 and 3.7 (2, 3). The source does not print the coefficients of its classes.
-`CLASSES` are ours, chosen so that the sums that it prints come out: more than 3500 h of run time, of which HPL has
-2.2 % of the node time, and about 300 h where it has 30 %.
+`CLASSES` are ours, chosen to give the printed sums: more than 3500 h of run time, of which HPL has 2.2 % of the node
+time, and about 300 h where it has 30 %.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class HyperErlang:
-    """Two branches of the same order; times in s."""
+    """Hyper-Erlang distribution of times: a mixture of two Erlang distributions of the same order.
+
+    Attributes:
+        order: Number of stages.
+        probability: Probability of the first branch.
+        stages_s: Mean time of a stage of each branch, s.
+    """
 
     order: int
     probability: float  # of the first branch
@@ -30,7 +36,11 @@ class HyperErlang:
 
     @classmethod
     def of_moments(cls, first: float, second: float, third: float) -> HyperErlang:
-        """Make the distribution with moments E[T], E[T^2], E[T^3]. Raises ValueError if no order has them."""
+        """Make the distribution with the moments E[T], E[T^2], E[T^3], in s, s^2, s^3.
+
+        Raises:
+            ValueError: No order up to 1000 has these moments.
+        """
         for order in range(1, _MOST_STAGES + 1):
             a = first / order
             b = second / (order * (order + 1))
@@ -41,27 +51,34 @@ class HyperErlang:
 
     @classmethod
     def of_variation(cls, mean: float, variation: float) -> HyperErlang:
-        """Make the distribution with a mean, a coefficient of variation, and the third moment of a gamma
-        distribution."""
+        """Make the distribution with a mean (s), a coefficient of variation, and a gamma distribution's third moment.
+
+        Raises:
+            ValueError: The mean or the coefficient is not above 0, or no distribution has these moments.
+        """
         square = variation * variation
         if not (mean > 0 and variation > 0):
             raise ValueError("a mean and a coefficient of variation are above 0")
         return cls.of_moments(mean, mean**2 * (1 + square), mean**3 * (1 + square) * (1 + 2 * square))
 
     def moment(self, number: int) -> float:
-        """Return E[T^number]."""
+        """Return the raw moment E[T^number], s^number."""
         rising = float(np.prod(np.arange(self.order, self.order + number)))
         p, (x, y) = self.probability, self.stages_s
         return rising * (p * x**number + (1 - p) * y**number)
 
     def draw(self, size: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw `size` times, in s."""
+        """Draw random times, s, shape (size,)."""
         first = rng.random(size) < self.probability
         return rng.gamma(self.order, size=size) * np.where(first, *self.stages_s)
 
 
 def _two_points(a: float, b: float, c: float) -> tuple[float, tuple[float, float]] | None:
-    """Return the distribution on two positive points with three raw moments: (probability of the first, points)."""
+    """Find the distribution on two positive points with three given raw moments.
+
+    Returns:
+        The probability of the first point, and the points. None: there is no such distribution.
+    """
     spread = b - a * a
     if abs(spread) <= _SLACK * b and abs(c - a**3) <= 3 * _SLACK * abs(c):
         return 1.0, (a, a)
@@ -80,7 +97,16 @@ def _two_points(a: float, b: float, c: float) -> tuple[float, tuple[float, float
 
 @dataclass(frozen=True)
 class JobClass:
-    """Jobs of a range of node counts, each as likely."""
+    """Class of jobs whose numbers of nodes lie in a range. All numbers of the range are equally likely.
+
+    Attributes:
+        fewest: Fewest nodes.
+        most: Most nodes.
+        part: Share of all jobs, 0 to 1.
+        run_s: Mean run time, s.
+        run_variation: Coefficient of variation of the run time.
+        gap_variation: Coefficient of variation of the time between two jobs of the class.
+    """
 
     fewest: int
     most: int
@@ -96,11 +122,21 @@ CLASSES = (
     JobClass(3, 4, 0.16, 10_800, 1.5, 1.8),
     JobClass(5, 7, 0.12, 10_800, 1.4, 1.8),
 )
+"""Classes of jobs of the study's cluster."""
 
 
 @dataclass(frozen=True)
 class WorkloadDesign:
-    """Settings of a generated workload; defaults are the study's cluster `burdeos` and its numbers of jobs."""
+    """Settings of a generated workload. The defaults are the study's cluster `burdeos` and its numbers of jobs.
+
+    Attributes:
+        jobs: Number of all jobs.
+        application_jobs: Number of jobs of the predicted application.
+        nodes: Number of nodes of the cluster.
+        load: Node time of all jobs / node time of the cluster while jobs are submitted.
+        classes: Classes of the other jobs.
+        application: The predicted application.
+    """
 
     jobs: int = 1674
     application_jobs: int = 521
@@ -122,9 +158,12 @@ class WorkloadDesign:
 
 
 def generate(design: WorkloadDesign, share: float, seed: int) -> Workload:
-    """Generate a workload in which the application has this share (0 to 1, exclusive) of all node time.
+    """Generate a workload. The run times of other jobs, and the times between all jobs, are scaled to match `share`.
 
-    The run times of other jobs, and with them the times between all jobs, are scaled until it has.
+    Args:
+        design: Settings of the workload.
+        share: Share of all node time that the application has, between 0 and 1, both exclusive.
+        seed: Seed of the random numbers.
     """
     rng = np.random.default_rng(seed)
     others = design.jobs - design.application_jobs
@@ -145,7 +184,7 @@ def generate(design: WorkloadDesign, share: float, seed: int) -> Workload:
 
 
 def _others(design: WorkloadDesign, jobs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw jobs of all classes: nodes, run times (s), and arrivals (0 to 1)."""
+    """Draw jobs of all classes: number of nodes, run time (s), and time of arrival (0 to 1) of each."""
     parts = np.array([one.part for one in design.classes])
     counts = rng.multinomial(jobs, parts / parts.sum())
     found = []

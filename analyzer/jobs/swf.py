@@ -24,12 +24,13 @@ from analyzer.jobs.workload import LONGEST_S, Workload
 _EXACT = 2.0**53
 _NAMED = 3
 UNKNOWN = -1
+"""Value of a number that is not known."""
 SIMULATED = "; Note: simulated by analyze schedule"
-"""First line of what it writes."""
+"""First line of a log that was written here."""
 
 
 class SwfField(IntEnum):
-    """Columns of a log, from 0. Times in s."""
+    """Columns of a log, from 0. Times are s."""
 
     NUMBER, SUBMIT, WAIT, RUN, PROCESSORS, CPU_TIME, MEMORY = range(7)
     REQUESTED_PROCESSORS, REQUESTED_TIME, REQUESTED_MEMORY, STATUS, USER, GROUP = range(7, 13)
@@ -37,7 +38,7 @@ class SwfField(IntEnum):
 
 
 class JobStatus(IntEnum):
-    """Outcome of a job."""
+    """Outcome of a job, as numbered in the format."""
 
     FAILED, COMPLETED = 0, 1
     CANCELLED = 5
@@ -45,7 +46,13 @@ class JobStatus(IntEnum):
 
 @dataclass(frozen=True)
 class JobLog:
-    """Jobs as a log has them, in its order."""
+    """Contents of a log of a batch system, in the order of the file.
+
+    Attributes:
+        rows: One row for each job, with the columns of `SwfField`; float64 of shape (jobs, 18).
+        comments: Comment lines; each with the number of jobs before it.
+        bad: Number and text of lines that are no jobs, and are left out.
+    """
 
     rows: np.ndarray  # float64 (n, 18)
     comments: tuple[tuple[int, str], ...] = ()  # jobs before it, the line
@@ -53,7 +60,7 @@ class JobLog:
 
     @property
     def nodes(self) -> int | None:
-        """Size of the machine as the log gives it: processors, else nodes."""
+        """Size of the machine from the comments: MaxProcs, or else MaxNodes. None: neither is given."""
         for label in ("MaxProcs", "MaxNodes"):
             for _, line in self.comments:
                 if (found := re.match(rf";\s*{label}:\s*(\d{{1,9}})\b", line)) and int(found[1]):
@@ -62,7 +69,7 @@ class JobLog:
 
     @property
     def bad_lines(self) -> str:
-        """A sentence that counts and names them; "": there are none."""
+        """A sentence with the number of bad lines, and the first three of them. "": there are none."""
         if not self.bad:
             return ""
         named = ", ".join(f"line {number} ({text[:40]!r})" for number, text in self.bad[:_NAMED])
@@ -72,7 +79,11 @@ class JobLog:
 
 
 def read_swf(path: str | Path) -> JobLog:
-    """Read a log, plain or .gz. Raises TracelibError if the file cannot be read or holds no job."""
+    """Read a log, plain or compressed by gzip.
+
+    Raises:
+        TracelibError: The file cannot be read, or holds no job.
+    """
     try:
         data = Path(path).read_bytes()
         text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8", errors="replace")
@@ -106,7 +117,7 @@ def _row(line: str) -> list[float] | None:
 
 
 def write_swf(log: JobLog, path: str | Path) -> None:
-    """Write the log, without its bad lines. Read again it is equal."""
+    """Write a log without its bad lines. If it is read again, its jobs and comments are equal."""
     lines = [" ".join(map(_word, row)) for row in log.rows.tolist()]
     for before, line in reversed(log.comments):
         lines.insert(before, line)
@@ -120,7 +131,15 @@ def _word(value: float) -> str:
 
 @dataclass(frozen=True)
 class UsableJobs:
-    """The jobs of a log that can be simulated."""
+    """Jobs of a log that can be simulated.
+
+    Attributes:
+        workload: The jobs, in order of submission.
+        requested_s: Time that each job requested, s. If it requested none: its run time.
+        asked: Number of jobs that requested a time.
+        row: Row of each job in the log.
+        without: How many jobs were left out, and why. "": none.
+    """
 
     workload: Workload
     requested_s: np.ndarray  # the time that each asked for; its run time where it asked for none
@@ -130,7 +149,11 @@ class UsableJobs:
 
 
 def usable_jobs(log: JobLog, nodes: int) -> UsableJobs:
-    """Return the jobs with a run time and a number of processors, up to `nodes`, in order of submission."""
+    """Select the jobs that can be simulated: they have a run time, and need at most `nodes` processors.
+
+    Raises:
+        TracelibError: There is no such job.
+    """
     rows = log.rows
     width = np.where(
         rows[:, SwfField.PROCESSORS] > 0, rows[:, SwfField.PROCESSORS], rows[:, SwfField.REQUESTED_PROCESSORS]
@@ -161,7 +184,15 @@ def _counted(left_out: list[tuple[int, str]]) -> str:
 
 
 def log_of(outcome: Schedule, estimate_s: np.ndarray, title: str) -> JobLog:
-    """Make a log of a simulated workload. Executable 1 is the application; times are in whole s, as in the format."""
+    """Make a log of a simulated workload.
+
+    Executable 1 is the application, 2 any other job. Times are rounded to whole s, as the format wants.
+
+    Args:
+        outcome: Result of the simulation.
+        estimate_s: Estimated run time of each job, s.
+        title: Name of the computer.
+    """
     workload = outcome.workload
     rows = np.full((len(workload), len(SwfField)), float(UNKNOWN))
     rows[:, SwfField.NUMBER] = np.arange(1, len(workload) + 1)
@@ -175,7 +206,13 @@ def log_of(outcome: Schedule, estimate_s: np.ndarray, title: str) -> JobLog:
 
 
 def with_waits(log: JobLog, row: np.ndarray, outcome: Schedule) -> JobLog:
-    """Return the log with the waiting times and the ends of a simulation; row: of each of its jobs."""
+    """Return a copy of a log with the waiting times, run times and outcomes of a simulation.
+
+    Args:
+        log: The log.
+        row: Row in the log of each simulated job.
+        outcome: Result of the simulation.
+    """
     rows = log.rows.copy()
     rows[row, SwfField.WAIT] = np.rint(outcome.wait_s)
     rows[row, SwfField.RUN] = np.where(outcome.cancelled, np.rint(outcome.used_s), rows[row, SwfField.RUN])

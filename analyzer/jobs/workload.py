@@ -1,7 +1,7 @@
-"""Jobs that come to a cluster of equal nodes, one after the other.
+"""Workload of a cluster of equal nodes: jobs that are submitted one after the other.
 
-Source: "TIA specification", sections 1.12 and 3.7. Jobs of the *application* are those whose run times a model
-predicts; of all others the scheduler knows the run time.
+Source: "TIA specification", sections 1.12 and 3.7. A model predicts the run times of the jobs of one *application*. Of
+all other jobs, the scheduler knows the run time.
 """
 
 from __future__ import annotations
@@ -14,12 +14,20 @@ import numpy as np
 from analyzer.errors import TracelibError
 
 LONGEST_S = 1e12
-"""No time of a workload is longer: the sum of all stays exact in the simulation's microseconds."""
+"""Largest time of a workload, s. The sum of all times stays exact in the simulation's microseconds."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """n jobs, in order of submission; arrays of shape (n,), times in s."""
+    """Jobs of a cluster in order of submission. Arrays have the shape (jobs,).
+
+    Attributes:
+        submit_s: Time of submission, s.
+        nodes: Number of nodes, int64, 1 or more.
+        run_s: True run time, s.
+        application: Whether a job belongs to the predicted application, bool. Empty: none does.
+        predictions_s: Predicted run times by name of the model, s; for other jobs, the true run times.
+    """
 
     submit_s: np.ndarray
     nodes: np.ndarray  # int64, 1 or more
@@ -48,22 +56,22 @@ class Workload:
 
     @property
     def work_s(self) -> np.ndarray:
-        """Node-seconds of each job."""
+        """Node time of each job, node-seconds: run time x number of nodes."""
         return self.run_s * self.nodes
 
     @property
     def share(self) -> float:
-        """The application's part of all node time."""
+        """Share of the node time that belongs to the application, 0 to 1."""
         return float(self.work_s[self.application].sum() / max(self.work_s.sum(), np.finfo(float).tiny))
 
 
 _MOST_BARS = 16
-"""More different numbers of nodes than this become ranges between powers of two."""
+"""Largest number of different numbers of nodes. With more, numbers are put into ranges between powers of two."""
 
 
 @dataclass(frozen=True)
 class NodeRange:
-    """Numbers of nodes, both ends included."""
+    """Range of numbers of nodes. Both ends belong to the range."""
 
     fewest: int
     most: int
@@ -74,24 +82,32 @@ class NodeRange:
 
 @dataclass(frozen=True)
 class RunTimes:
-    """The jobs of one workload that ask for one range of nodes; times in s."""
+    """Run times of the jobs of one workload whose number of nodes is in one range.
+
+    Attributes:
+        run_s: Run time of each job, s.
+        application: Whether each job belongs to the predicted application, bool.
+    """
 
     run_s: np.ndarray
     application: np.ndarray  # bool: whether a job is one of the predicted application
 
     @property
     def total_s(self) -> float:
-        """Sum of all run times."""
+        """Sum of the run times of all jobs, s."""
         return float(self.run_s.sum())
 
     @property
     def application_s(self) -> float:
-        """Sum of the application's run times."""
+        """Sum of the run times of the application's jobs, s."""
         return float(self.run_s[self.application].sum())
 
 
 def node_ranges(workloads: Sequence[Workload]) -> list[NodeRange]:
-    """Find ranges that hold the jobs of all workloads: one for each number of nodes, or between powers of two."""
+    """Return ranges that cover the numbers of nodes of all jobs.
+
+    Each range is one number. If there are more than 16 different numbers, ranges lie between powers of two.
+    """
     asked = np.unique(np.concatenate([workload.nodes for workload in workloads]))
     if len(asked) <= _MOST_BARS:
         return [NodeRange(count, count) for count in asked.tolist()]
@@ -100,7 +116,7 @@ def node_ranges(workloads: Sequence[Workload]) -> list[NodeRange]:
 
 
 def run_times(workload: Workload, ranges: Sequence[NodeRange]) -> Iterator[RunTimes]:
-    """Yield the run times in each range."""
+    """Yield the run times of the jobs in each range of numbers of nodes."""
     for one in ranges:
         chosen = (workload.nodes >= one.fewest) & (workload.nodes <= one.most)
         yield RunTimes(workload.run_s[chosen], workload.application[chosen])

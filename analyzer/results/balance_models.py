@@ -1,4 +1,4 @@
-"""Results of `analyze balance` of models of machines, and of runs under a plan."""
+"""Results of `analyze balance` about models of machines, and about runs under a plan."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from analyzer.report.process_times import print_over_sizes, print_process_times,
 from analyzer.results.result import Result, print_lines
 
 Comparison = tuple[PlanComparison, ProcessTimes | None]
-"""A run, and its processes; None: the plan does not say what they take."""
+"""Comparison of a run with its plan, and the times of its processes. None: the plan has no times of processes."""
 
 
 @dataclass(frozen=True, repr=False)
 class ComparisonResult(Result):
-    """Times that a plan expected, beside what runs under it took."""
+    """Times that plans expected, compared with the times of the runs under these plans."""
 
     _runs: Sequence[Comparison]
 
@@ -55,7 +55,7 @@ class ComparisonResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class ModelsResult(Result):
-    """Models of machines by name."""
+    """Stored models of machines, by name."""
 
     _models: dict[str, MachineModel]
 
@@ -84,7 +84,7 @@ class MixResult(Result):
     """Plans for a mix of machines.
 
     Attributes:
-        dynamic: Whether fractions depend on the size.
+        dynamic: Whether the fractions of work depend on the size of the problem.
     """
 
     _groups: list[MachineGroup]

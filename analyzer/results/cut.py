@@ -28,17 +28,17 @@ from analyzer.structure.iterations import Iterations
 from analyzer.trace import Trace
 
 FAR = 0.02
-"""Efficiencies that differ by more than this are remarked on."""
+"""A remark is made if the efficiencies of the cut and of the whole loop differ by more than this (0 to 1)."""
 KINDS = (".h5", ".prv", ".dim")
-"""Endings of the names of cut runs."""
+"""Endings of the file names that a cut may have."""
 
 
 @dataclass(frozen=True, repr=False)
 class CutResult(Result):
-    """A part of a run that was written as a run of its own.
+    """Part of a run that was written as a run of its own.
 
     Attributes:
-        paths: Files written; the first one is the run.
+        paths: Files that were written. The first one is the run.
         content: What the part is, such as "iterations 3 to 5 of 100".
         bytes_before: Size of the whole run.
         bytes_after: Size of the part.
@@ -97,8 +97,8 @@ class LoopCut:
     Attributes:
         number: Number of the loop, from 1.
         loop: The loop.
-        first: First iteration that the cut holds, from 0.
-        count: Number of iterations that it holds.
+        first: First iteration in the cut, from 0.
+        count: Number of iterations in the cut.
         result: The cut.
     """
 
@@ -110,7 +110,7 @@ class LoopCut:
 
     @property
     def line(self) -> str:
-        """Name of the file, and what it holds."""
+        """One line with the name of the file, its number of iterations and its size."""
         return f"{self.result.path}: {units.plural(self.count, 'iteration')}, {units.size(self.result.bytes_after)}"
 
 
@@ -183,7 +183,7 @@ class LoopCutsResult(Result):
 
 
 def edges_text(edges: RunCut) -> str:
-    """Say how many messages and collectives the cut parts from their other side; "": none."""
+    """Return a sentence about messages and collectives whose other side lies outside of the cut. "": there are none."""
     crossed = edges.messages_in + edges.messages_out
     if not crossed and not edges.collectives:
         return ""
@@ -197,14 +197,14 @@ def edges_text(edges: RunCut) -> str:
 def choose_iterations(
     trace: Trace, host: RunOpener, found: Iterations, count: int | None, first: int | None
 ) -> tuple[int, int]:
-    """Choose iterations of a loop. Collective over the team.
+    """Choose iterations of a loop that are to be cut out. Collective over the team.
 
     Args:
         trace: The run.
         host: The program that opened it.
         found: The loop.
-        count: Number of iterations. None: as many as have the efficiencies of the whole loop.
-        first: First iteration, from 1. None: those that are most typical.
+        count: Number of iterations. None: as many as are needed for the efficiencies of the whole loop.
+        first: First iteration, from 1. None: the most typical iterations are chosen.
 
     Returns:
         The first iteration, from 0, and the number of iterations.
@@ -225,9 +225,12 @@ def choose_iterations(
 
 
 def path_of_cut(trace: Trace, output: str | None, number: int | None = None) -> Path:
-    """Return where a cut of a run is written: NAME-cut.h5 beside it, or as `output` says.
+    """Return the path at which a cut of a run is written: by default NAME-cut.h5 in the folder of the run.
 
-    With the number of a loop it is NAME-cut-2.h5.
+    Args:
+        trace: The run.
+        output: Path that the user asked for. None: the default.
+        number: Number of the loop, which is added to the name (NAME-cut-2.h5). None: no number is added.
     """
     path = Path(trace.path).with_name(f"{stem(Path(trace.path))}-cut.h5")
     if output:
@@ -246,11 +249,11 @@ def write_part(
     Args:
         trace: The whole run.
         windows: Begin and end of each rank, ns, shape (ranks, 2).
-        path: Name of the part; .prv and .dim are written by way of a temporary run.
+        path: Path of the new run. For .prv and .dim, a temporary run is written first.
         host: The program that opened the run.
         content: What the part is, in words.
-        first: Number of its first iteration, from 1. None: it is no iterations.
-        force: Whether an existing file is replaced that is no trace.
+        first: Number of its first iteration, from 1. None: the part is not made of iterations.
+        force: Whether an existing file that is no trace may be replaced.
     """
     check_writable(path, trace, force)
     paths, edges = _write(trace, windows, path, host, force=force)
@@ -283,7 +286,7 @@ def _write(
 
 
 def bytes_of(path: Path) -> int:
-    """Add up the bytes of a run: its file, and the files of its ranks or the labels of a Paraver trace beside it."""
+    """Return the size of a run in bytes: its file and its rank files, or a Paraver trace with its .pcf and .row."""
     text = path.with_name(path.name.removesuffix(".gz"))
     ranks = path.with_suffix(".ranks") if path.suffix == ".h5" else path
     files = [path] if path.is_file() else []

@@ -20,7 +20,7 @@ _MOST_NAMES = 12
 
 @dataclass(frozen=True, repr=False)
 class EfficiencyResult(Result):
-    """Efficiencies of runs, and how they scale.
+    """POP efficiencies of one or several runs, and how they scale.
 
     Attributes:
         additive: Whether factors are shown whose losses add up, as in PyPOP.
@@ -38,17 +38,17 @@ class EfficiencyResult(Result):
 
     @property
     def parallel_efficiency(self) -> float | tuple[float, ...]:
-        """Parallel efficiency, from 0 to 1; of several runs a tuple."""
+        """Parallel efficiency, 0 to 1. For several runs: a tuple with one value for each run."""
         return self._single("parallel_efficiency")
 
     @property
     def load_balance(self) -> float | tuple[float, ...]:
-        """Load balance, from 0 to 1; of several runs a tuple."""
+        """Load balance, 0 to 1. For several runs: a tuple with one value for each run."""
         return self._single("load_balance")
 
     @property
     def communication_efficiency(self) -> float | tuple[float, ...]:
-        """Communication efficiency, from 0 to 1; of several runs a tuple."""
+        """Communication efficiency, 0 to 1. For several runs: a tuple with one value for each run."""
         return self._single("communication_efficiency")
 
     def _single(self, name: str) -> float | tuple[float, ...]:
@@ -67,10 +67,10 @@ def compute_run(
     Args:
         trace: An opened run.
         team: Processes that share the work.
-        by_region: Whether each region of the program is looked at, too.
-        region: Region each of whose visits is looked at. None: no region.
-        eager_limit: Size in bytes from which on sends wait for their receive on the ideal network. None: as the run
-            shows.
+        by_region: Whether to compute the factors of each region, too.
+        region: Name of a region; the factors of each of its visits are computed, too. None: no region.
+        eager_limit: Message size in bytes from which on sends wait for their receive on the ideal network. None: as the
+            run shows.
 
     Raises:
         TracelibError: The run has no such region.

@@ -1,4 +1,7 @@
-"""Results of `analyze fit`: a formula for an observable, predictions of stored models, models of a run's parts."""
+"""Results of `analyze fit`.
+
+A formula for a column of a table, predictions of stored models, models of a run's parts.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +26,17 @@ from analyzer.report.growth import growth_json, print_growth
 from analyzer.results.result import Result, print_lines
 
 Point = dict[str, float]
-"""A value of each parameter."""
+"""Value of each parameter, by its name."""
 
 
 @dataclass(frozen=True)
 class Composition:
-    """A model with the models of its quantities, and what both expect.
+    """Model composed of the models of several quantities, with its expectations.
 
     Attributes:
         models: The models.
-        settings: Their expectations for each setting of a table.
-        asked: Their expectations where the user asked for them.
+        settings: Expectations for each setting of a table.
+        asked: Expectations for the points that the user asked for.
     """
 
     models: ComposedModel
@@ -41,17 +44,17 @@ class Composition:
     asked: list[ComposedRow]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its part of the JSON."""
+        """Return the keys that the composition adds to the JSON."""
         return composed_json(self.models, self.settings, self.asked)
 
     def print(self, console: Console) -> None:
-        """Print its part of the text."""
+        """Print the composition as text."""
         print_composed(self.models, self.settings, self.asked, console)
 
 
 @dataclass(frozen=True, repr=False)
 class FitResult(Result):
-    """Formula for a column of a table.
+    """Formula that was fitted to a column of a table.
 
     Attributes:
         file: Path of the table.
@@ -114,7 +117,7 @@ class AppliedModelResult(Result):
     Attributes:
         file: Path of the model.
         table: Path of the table.
-        written: File of the table with expectations; None: none was written.
+        written: Path of the new table with expectations. None: none was written.
     """
 
     file: str
@@ -134,10 +137,10 @@ class AppliedModelResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class GrowthResult(Result):
-    """Models of all parts of runs, by how their shares grow.
+    """Models of all parts of runs, sorted by how the share of a part in the run's time grows.
 
     Attributes:
-        written: File of the models; None: none was written.
+        written: Path of the file with the models. None: none was written.
     """
 
     _files: Sequence[str]

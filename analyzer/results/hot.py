@@ -23,11 +23,11 @@ from analyzer.trace.at_places import PlaceChoice
 
 @dataclass(frozen=True, repr=False)
 class HotResult(Result):
-    """Computing time by function, from samples.
+    """Computing time by function, from samples of the program's code.
 
     Attributes:
         file: Path of the run.
-        lines: Whether lines are shown, too, and not only functions.
+        lines: Whether lines are shown in addition to functions.
         by_signal: Whether a timer's signal took the samples.
     """
 
@@ -49,7 +49,7 @@ class HotResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class GapsResult(Result):
-    """Computing time by the calls before and after it, of a run without samples."""
+    """Computing time of a run without samples, by the calls before and after the computing."""
 
     _main: ClassVar[tuple[str, ...]] = ("between",)
 
@@ -71,14 +71,14 @@ def compute(
     trace: Trace, team: Team, *, lines: bool = False, place: PlaceChoice | None = None,
     windows: NDArray[np.int64] | None = None,
 ) -> HotResult:  # fmt: skip
-    """Add up a run's samples by function. Collective over the team.
+    """Sum a run's samples by function. Collective over the team.
 
     Args:
         trace: An opened run with samples.
         team: Processes that share the work.
-        lines: Whether lines are shown, too.
-        place: Only samples in or below such functions. None: all.
-        windows: Part of the run to look at: begin and end of each rank, ns, shape (ranks, 2). None: all of it.
+        lines: Whether lines are shown in addition to functions.
+        place: Only samples in or below functions that match. None: all samples.
+        windows: Begin and end of the part of the run on each rank, ns, shape (ranks, 2). None: the whole run.
     """
     samples, places = hot(trace, team, windows), trace.extra(CallPaths).named()
     shown = samples.select(place.paths(trace)) if place else samples
@@ -86,6 +86,6 @@ def compute(
 
 
 def compute_gaps(trace: Trace, team: Team) -> GapsResult:
-    """Add up computing by the calls around it, for a run without samples. Collective over the team."""
+    """Sum the computing of a run without samples by the calls before and after it. Collective over the team."""
     found = gaps(trace, team) if trace.has_call_times else None
     return GapsResult(trace, trace.extra(CallPaths).named(), found)

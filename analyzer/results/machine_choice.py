@@ -1,4 +1,4 @@
-"""The machine that runs are replayed on, and what of a run its replay leaves out."""
+"""The machine on which runs are replayed, and reasons why a replay is incomplete."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _OUTSIDE = "messages with processes outside of the run are left out"
 
 @dataclass(frozen=True)
 class MachineChoice:
-    """Machine that a user names; by default that of the run itself.
+    """Machine that a user chose for a replay. By default it is the machine of the run itself.
 
     Attributes:
-        file: A .toml, a Dimemas .cfg, or "ideal". None: the machine of the run, as its messages show it.
+        file: A .toml file, a Dimemas .cfg file, or "ideal". None: the machine of the run, as its messages show it.
         overrides: Parameters that replace the machine's own.
-        machine: A machine that was made in Python, instead of a file.
+        machine: A machine made in Python, instead of a file. None: there is none.
     """
 
     file: str | None
@@ -38,12 +38,12 @@ class MachineChoice:
 
     @property
     def own(self) -> bool:
-        """Whether it is the machine of the run."""
+        """True if the machine of the run is chosen. With both a latency and a bandwidth, it is not needed."""
         named = self.file is not None or self.machine is not None
         return not named and (self.overrides.latency_s is None or self.overrides.bandwidth_mb is None)
 
     def known(self, trace: Trace, team: Team) -> Machine | None:
-        """Return the named machine, else that of the run; None if the messages of the run do not show it."""
+        """Return the chosen machine. None: the run's machine is chosen, but the messages of the run do not show it."""
         if self.machine is not None:
             return changed(self.machine, self.overrides)
         if not self.own:
@@ -52,18 +52,26 @@ class MachineChoice:
         return changed(found, self.overrides) if found else None
 
     def of(self, trace: Trace, team: Team) -> Machine:
-        """Return the same machine. Raises TracelibError if it is not known."""
+        """Return the chosen machine, as `known` does.
+
+        Raises:
+            TracelibError: The run's machine is chosen, but the messages of the run do not show it.
+        """
         found = self.known(trace, team)
         if found is None:
             raise TracelibError(f"the messages of {trace.path} do not show its network", NAME_ONE)
         return found
 
     def or_ideal(self) -> Machine:
-        """Return the ideal machine, as the overrides change it."""
+        """Return an ideal machine with the chosen parameters."""
         return read_machine(None, self.overrides).machine
 
     def text(self, *, unknown: bool) -> str:
-        """Name the machine. unknown: it should be that of the run, which is not known."""
+        """Return the name of the machine for texts.
+
+        Args:
+            unknown: Whether the run's machine was chosen but is not known, so that an ideal one is used.
+        """
         if unknown:
             return "an ideal machine (the messages of the run do not show its network; --machine names a machine)"
         if self.machine is not None:
@@ -73,7 +81,13 @@ class MachineChoice:
 
 @contextmanager
 def replaying(trace: Trace, team: Team) -> Iterator[None]:
-    """Wrap replays of the trace. If one blocks, the error says what the trace lacks, if one process can find out."""
+    """Make errors of replays inside the context helpful.
+
+    If a replay blocks, the error names what the trace lacks, provided that the team has one process only.
+
+    Raises:
+        TracelibError: A replay blocked.
+    """
     try:
         yield
     except ReplayBlocked as error:
@@ -83,17 +97,17 @@ def replaying(trace: Trace, team: Team) -> Iterator[None]:
 
 
 def cpu_time_of(trace: Trace, program: Program) -> bool | None:
-    """Tell whether bursts of the replay are CPU time, not the time that passed; None: as a Dimemas trace has them."""
+    """Return True if the bursts of a replay are CPU time, False if wall time. None: a Dimemas trace decides."""
     return program.cpu_time if trace.has_call_times else None
 
 
 def incomplete(trace: Trace, team: Team) -> str:
-    """Say in one line why a replay of the trace is not one of the whole run; "": nothing is known to be missing."""
+    """Return one line on why a replay does not cover the whole run. "": nothing is known to be missing."""
     return not_whole(trace, unrecorded(trace, team)) if trace.has_call_times else ""
 
 
 def lacking_at_once(trace: Trace) -> str:
-    """Say in one line what of the run is missing in the trace, without reading its messages; "": nothing."""
+    """Return one line on what the trace lacks of the run, without reading its messages. "": nothing."""
     losses = trace.extra(Losses)
     if reason := ranks_lacking(trace):
         return reason

@@ -34,12 +34,12 @@ from analyzer.results.result import Result
 from analyzer.trace import Trace
 
 MOST = 10_000
-"""Most machines that are drawn where the mean is to be known well."""
+"""Largest number of machines that are drawn until the mean time is known well enough."""
 
 
 @dataclass(frozen=True, repr=False)
 class MonteCarloResult(Result):
-    """Predicted times on machines drawn at random, and the parameters that they depend on."""
+    """Predicted times of runs on machines drawn at random, and the parameters on which the times depend."""
 
     _main: ClassVar[tuple[str, ...]] = ("runs",)
 
@@ -60,7 +60,14 @@ class MonteCarloResult(Result):
 
 @dataclass(frozen=True)
 class Draw:
-    """Parameters that are drawn at random, number of draws, their design, and number of processes that replay."""
+    """Description of how machines are drawn at random.
+
+    Attributes:
+        varied: Parameters that are drawn.
+        samples: Number of machines.
+        design: Design of the draws: "random", "sobol" or a Latin hypercube.
+        jobs: Number of processes that replay. None: one for each CPU.
+    """
 
     varied: tuple[VariedParameter, ...]
     samples: int
@@ -70,7 +77,11 @@ class Draw:
 
 @contextmanager
 def opened(host: RunOpener, files: Sequence[str], machine: Machine) -> Iterator[list[Traced]]:
-    """Open the runs, with the section of each that is replayed. Raises TracelibError if one cannot be replayed."""
+    """Open runs, and yield each with the section that is replayed.
+
+    Raises:
+        TracelibError: A run cannot be replayed.
+    """
     team = host.team
     with ExitStack() as stack:
         traces: list[Trace] = []
@@ -86,7 +97,7 @@ def opened(host: RunOpener, files: Sequence[str], machine: Machine) -> Iterator[
 
 
 def eager_of(runs: Sequence[Traced], machine: Machine, draw: Draw) -> list[Eager]:
-    """Return which sends of each run wait; empty if the eager limit is varied."""
+    """Return, for each run, which of its sends wait for their receive on the machine. []: the eager limit is varied."""
     if any(of.name == "eager" for of in draw.varied):
         return []
     return [Eager.from_replay(machine, run.section.program) for run in runs]
@@ -94,7 +105,14 @@ def eager_of(runs: Sequence[Traced], machine: Machine, draw: Draw) -> list[Eager
 
 @dataclass(frozen=True)
 class Traced:
-    """An opened run, with the section that is replayed."""
+    """Opened run, with the section that is replayed.
+
+    Attributes:
+        file: Path of the run.
+        trace: The run.
+        section: Section that is replayed.
+        machine: Machine on which it is replayed.
+    """
 
     file: str
     trace: Trace
@@ -103,17 +121,17 @@ class Traced:
 
     @property
     def cpu_time(self) -> bool | None:
-        """Whether bursts of its replays are CPU time, not the time that passed; None: as a Dimemas trace has them."""
+        """True if the bursts in the replay are CPU time, False if they are wall time. None: a Dimemas trace decides."""
         return cpu_time_of(self.trace, self.section.program)
 
     @property
     def incomplete(self) -> str:
-        """Say in one line what the replays of the run leave out; "" if nothing."""
+        """One line about what the replay leaves out. "": it leaves out nothing."""
         return left_out_text(self.section.program, self.machine)
 
     @property
     def measured_ns(self) -> float | None:
-        """How long the section took; None of a Dimemas trace, which holds no times."""
+        """Measured duration of the section, ns. None: a Dimemas trace, which has no times."""
         return float(self.section.measured_ns) if self.trace.has_call_times else None
 
 
@@ -127,7 +145,20 @@ def studied(
     anew: bool,
     guard: Callable[[JobJournal | None], AbstractContextManager[Any]] = nullcontext,
 ) -> Iterator[JobWorkers | None]:
-    """Yield the workers of a study on the process that leads it; None on the others, when they have done their jobs."""
+    """Start the workers of a study, and stop them at the end of the context. Collective over the team.
+
+    Args:
+        host: The program that opened the runs.
+        runs: The runs.
+        machine: Machine whose parameters are varied.
+        draw: How machines are drawn.
+        journal: File that keeps the samples, to continue later. None: samples are not kept.
+        anew: Whether earlier samples of the journal are discarded.
+        guard: Makes a context around the replays, from the journal.
+
+    Yields:
+        The workers, on the process that leads the study. None on the other processes, after their jobs are done.
+    """
     names = [of.name for of in draw.varied]
     study = WorkerInput(
         [run.section.program for run in runs], machine, lambda old, new: vary(old, dict(zip(names, new, strict=True)))
@@ -155,7 +186,11 @@ def _question(study: WorkerInput, draw: Draw) -> dict[str, Any]:
 
 
 def variations(texts: Sequence[str]) -> tuple[VariedParameter, ...]:
-    """Read parameters and their values, such as "latency=1us..100us". Raises TracelibError."""
+    """Read parameters and their values from texts such as "latency=1us..100us".
+
+    Raises:
+        TracelibError: A text cannot be read, or a parameter is named twice.
+    """
     found = tuple(varied(text) for text in texts)
     names = [of.name for of in found]
     if twice := [name for name in names if names.count(name) > 1]:
@@ -164,7 +199,7 @@ def variations(texts: Sequence[str]) -> tuple[VariedParameter, ...]:
 
 
 def check_random(machine: Machine, draw: Draw) -> None:
-    """Raise TracelibError if neither parameters are varied nor the machine has random values."""
+    """Raise TracelibError if no parameter is varied and the machine has no random values."""
     if not draw.varied and not _is_random(machine):
         raise TracelibError(
             "nothing is random", "vary a parameter (--vary latency=1us..100us), or name a machine with random values"
@@ -172,7 +207,7 @@ def check_random(machine: Machine, draw: Draw) -> None:
 
 
 def check_until(draw: Draw) -> None:
-    """Raise TracelibError if the number of machines must be known before."""
+    """Raise TracelibError if the design needs a fixed number of machines, as a Latin hypercube does."""
     if draw.design == LATIN:
         raise TracelibError(
             "a Latin hypercube needs a fixed number of machines", "leave out --until, or use --design random or sobol"
@@ -190,14 +225,15 @@ def compute(
         host: The program that opened the runs.
         runs: The runs.
         machine: Machine whose parameters are varied.
-        draw: Parameters, and how machines are drawn.
-        until: Share of each mean to which it is to be known; then fewer machines may do. None: all are drawn.
-        journal: File of samples to go on from. None: there is none.
-        anew: Whether earlier samples are forgotten.
-        guard: Makes a context around the replays, from the samples that are kept.
+        draw: How machines are drawn.
+        until: Relative error at which each mean is known well enough, so that fewer machines may do. None: all are
+            drawn.
+        journal: File that keeps the samples, to continue later. None: samples are not kept.
+        anew: Whether earlier samples of the journal are discarded.
+        guard: Makes a context around the replays, from the journal.
 
     Returns:
-        The spread, on rank 0 of the team; None on its other members.
+        The predicted times, on rank 0 of the team; None on its other members.
     """
     with studied(host, runs, machine, draw, journal, anew, guard) as staff:
         if staff is None:
@@ -222,7 +258,7 @@ def compute(
 
 
 def with_files(result: MonteCarloResult, written: Sequence[Path]) -> MonteCarloResult:
-    """Return the result with the files that were written of it."""
+    """Return a copy of the result that lists the files written from it."""
     return MonteCarloResult(replace(result._report, written=list(written)))
 
 

@@ -1,4 +1,4 @@
-"""Opens a run, or some of its iterations as a run of their own, and says what is wrong with it."""
+"""Opens a run, or some of its iterations as a run of their own, and makes remarks about its problems."""
 
 from __future__ import annotations
 
@@ -20,36 +20,45 @@ if TYPE_CHECKING:  # the options of commands need these names only: `analyze --h
     from analyzer.trace import Trace
 
 ITERATION_REGION = "iteration"
-"""The region that iterations are visits of."""
+"""Name of the region whose visits are iterations."""
 
 _cut_by: WeakKeyDictionary[Trace, Iterations] = WeakKeyDictionary()
-"""The iterations by which each run that is a part of another was cut out."""
+"""For each run that was cut out of another run: the iterations that it holds."""
 
 
 @dataclass(frozen=True)
 class IterationChoice:
-    """Iterations that a user chose: a loop, some of its iterations, or all as visits of a region."""
+    """Iterations that a user chose: a loop, some of its iterations, or all of them as visits of a region."""
 
     loop: int = 0
     """Number of the loop, from 1; 0: none was named, and the main loop is meant."""
     first: int = 0
     """First iteration, from 1; 0: all of the loop, or of the run if no loop was named."""
     last: int = 0
+    """Last iteration, from 1."""
     as_region: bool = False
+    """Whether iterations are to be visits of the region "iteration"."""
 
     @property
     def is_part(self) -> bool:
-        """Whether a part of the run was chosen."""
+        """True if a part of the run was chosen, that is, a loop or some iterations."""
         return self.loop > 0 or self.first > 0
 
     def numbers(self, count: int) -> tuple[int, int]:
-        """Return the first iteration, from 0, and the number of iterations, of a loop that has `count`."""
+        """Return the first chosen iteration, from 0, and the number of chosen iterations.
+
+        Args:
+            count: Number of iterations of the loop.
+        """
         return (self.first - 1, self.last - self.first + 1) if self.first else (0, count)
 
     def text(self, count: int) -> str:
-        """Name the choice: "iteration 113 of 200", "iterations 10 to 20 of 200", "loop 2, 60 iterations".
+        """Return the choice in words: "iteration 113 of 200", "iterations 10 to 20 of 200" or "loop 2, 60 iterations".
 
         The first two end with "of loop 2" if the loop was named.
+
+        Args:
+            count: Number of iterations of the loop.
         """
         if not self.first:
             return f"loop {self.loop}, {count} {ITERATION_REGION}s"
@@ -62,29 +71,34 @@ class IterationChoice:
 
 
 class RunOpener(Protocol):
-    """The program that opens runs: a command (its session) or Python."""
+    """Program that opens runs: the session of a command, or Python code.
+
+    Attributes:
+        team: Processes that share the work.
+        wanted: Iterations that the user chose. None: the whole run.
+    """
 
     team: Team
     wanted: IterationChoice | None
 
     def step(self, label: str) -> AbstractContextManager[Callable[[str], None]]:
-        """Show what is being done; the function that it yields shows how far it is."""
+        """Show `label` while the context is open. The context yields a function that shows the progress."""
 
     def mention(self, lines: Iterable[str]) -> None:
-        """Take remarks for the user, a line each. All processes call it; one of them shows the lines."""
+        """Show remarks to the user, one a line. All processes call this; one of them shows the lines."""
 
     def mention_problems(self, trace: Trace) -> None:
-        """Mention `remarks(trace)`."""
+        """Show the lines of `remarks(trace)` to the user."""
 
     def note_buffers(self, trace: Trace) -> None:
-        """Take note of a run of which buffers of this node hold a part."""
+        """Remember a run if buffers on this node still hold a part of it."""
 
     def call_on_close(self, clean_up: Callable[[], None]) -> None:
         """Call `clean_up` when no opened run is needed any more."""
 
 
 def remarks(trace: Trace) -> list[str]:
-    """List what a user should know of a trace before its figures, a line each.
+    """List what a user should know about a trace before reading its figures, one line for each remark.
 
     A Dimemas trace has no times: its only possible problem is a replay that never ends, and the replay reports that.
     """
@@ -100,13 +114,14 @@ def remarks(trace: Trace) -> list[str]:
 
 
 def open_part(host: RunOpener, file: str, *, region: str | None = None, **opening: Any) -> Trace:
-    """Open a run, or the iterations of it that `host.wanted` names, as a run whose times begin with them.
+    """Open a run, or the iterations of it that `host.wanted` names. The times of such a part begin at 0.
 
     Args:
         host: The program that opens the run.
         file: Path of the run.
-        region: A region that the caller looks at. If it is ITERATION_REGION, and the program has no such region, or if
-            `host.wanted` says so, iterations are visits of it.
+        region: Region that the caller analyzes. If it is ITERATION_REGION, or if `host.wanted.as_region`, and the
+            program
+            has no such region, iterations become visits of it. None: no region.
         opening: Further arguments of `analyzer.opening.open_trace`.
 
     Raises:
@@ -138,28 +153,26 @@ def open_part(host: RunOpener, file: str, *, region: str | None = None, **openin
 
 
 def iterations_in(trace: Trace, host: RunOpener) -> Iterations:
-    """Find the iterations in a run that `open_part` opened.
+    """Return the iterations in a run that `open_part` opened.
 
-    If the run was cut out by iterations, these are returned; else the iterations of the main loop.
+    If the run was cut out by iterations, these are returned. Otherwise, the main loop is searched.
 
     Raises:
-        TracelibError: There are none.
+        TracelibError: There are no iterations.
     """
     return _cut_by[trace] if trace in _cut_by else iterations_of(trace, host)
 
 
 def chosen_windows(host: RunOpener, trace: Trace, more: str = "") -> np.ndarray | None:
-    """Find when each rank begins and ends the iterations that `host.wanted` names, in a run that is opened as a whole.
-
-    Collective over the team.
+    """Find when each rank begins and ends the iterations that `host.wanted` names. Collective over the team.
 
     Args:
         host: The program that opened the run.
-        trace: The run.
-        more: Text behind the remark that only these iterations are looked at.
+        trace: The whole run.
+        more: Text after the remark that only these iterations are analyzed.
 
     Returns:
-        int64 (ranks, 2), ns; -1 where it is not known. None: no iterations are named.
+        Begin and end by rank, int64 (ranks, 2), ns; -1 where they are not known. None: no iterations are named.
 
     Raises:
         TracelibError: There are no iterations, or too few.
@@ -176,7 +189,11 @@ def chosen_windows(host: RunOpener, trace: Trace, more: str = "") -> np.ndarray 
 
 
 def chosen_loop(trace: Trace, host: RunOpener, wanted: IterationChoice) -> Iterations:
-    """Find the loop that is chosen. Raises TracelibError where there is none, or too few iterations."""
+    """Find the loop that a user chose, with all of its iterations.
+
+    Raises:
+        TracelibError: There is no such loop, or it has too few iterations.
+    """
     found = iterations_of(trace, host)
     if wanted.last > found.count:
         there = f"there are {found.count}" if found.count > 1 else "there is one"
@@ -186,10 +203,10 @@ def chosen_loop(trace: Trace, host: RunOpener, wanted: IterationChoice) -> Itera
 
 
 def iterations_of(trace: Trace, host: RunOpener) -> Iterations:
-    """Find the iterations of the loop that is chosen, else of the main loop.
+    """Find the iterations of the loop that `host.wanted` names. If it names none, find the main loop's.
 
     Raises:
-        TracelibError: There is no such loop.
+        TracelibError: There is no such loop, or the trace is a Dimemas trace.
     """
     from analyzer.structure.levels.run_structure import iterations, numbered_loops
 
@@ -225,7 +242,7 @@ def _mention(
 
 
 def _cut(trace: Trace, found: Iterations, wanted: IterationChoice, host: RunOpener, opening: dict[str, Any]) -> Trace:
-    """Write the chosen iterations as a run, into a file that goes when the host closes, and open it."""
+    """Write the chosen iterations as a run, and open that run. Its file is removed when the host closes."""
     from analyzer.opening import open_trace
     from analyzer.signal_handling import discard, temporary
     from analyzer.structure.cut.chosen_iterations import span_of

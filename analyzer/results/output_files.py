@@ -1,4 +1,4 @@
-"""Names of the files that are written, and the check that an existing one may be replaced."""
+"""Names of output files, and checks that existing files may be replaced."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays
 
 
 def stem(path: Path) -> str:
-    """Return the name of a trace without its endings: run.h5, run.ranks, run.prv.gz are all "run"."""
+    """Return the name of a trace without folder and endings: "run" for run.h5, run.ranks and run.prv.gz."""
     name = path.resolve().name if path.name in ("", ".", "..") else path.name
     return without_ending(name)
 
 
 def output_base(trace_path: Path, output: str | None, endings: tuple[str, ...] = ()) -> Path:
-    """Return the path, without ending, of derived files: beside the trace, or as -o says (a folder, or a name)."""
+    """Return the path without ending for output files of a trace.
+
+    Args:
+        trace_path: Path of the trace.
+        output: Folder or name that the user asked for (-o). None: the folder and name of the trace.
+        endings: Endings that are removed from a name that the user asked for.
+    """
     if not output:
         return trace_path.parent / stem(trace_path)
     chosen = Path(output)
@@ -35,17 +41,23 @@ def output_base(trace_path: Path, output: str | None, endings: tuple[str, ...] =
 
 
 def is_imported(trace: Trace) -> bool:
-    """Tell whether the trace is no run.h5, but a .prv or a .dim."""
+    """Return True if the trace is not a run of tracelib, but for example a .prv or .dim."""
     return trace.origin.imported or not trace.has_call_times
 
 
 def check_writable(path: Path, trace: Trace, force: bool) -> None:
-    """Raise TracelibError if writing `path` would destroy what was read, or a file that analyze did not write."""
+    """Raise TracelibError if writing `path` would destroy the trace that was read, or a file of another program.
+
+    With `force`, files of other programs may be replaced.
+    """
     check_replaceable(path, files_read(trace), force)
 
 
 def check_replaceable(path: Path, sources: list[Path], force: bool) -> None:
-    """Raise TracelibError if writing `path` would destroy one of `sources`, or a file that analyze did not write."""
+    """Raise TracelibError if writing `path` would destroy one of `sources`, or a file of another program.
+
+    With `force`, files of other programs may be replaced.
+    """
     if any(_same(path, read) for read in sources):
         raise TracelibError(f"{path} is part of the trace that is read", "name another output with -o NAME")
     if path.is_dir():
@@ -95,7 +107,7 @@ _BEGINNINGS = {
 
 
 def _is_derived(path: Path) -> bool:
-    """Return True if the file is empty, or begins like a file of its kind that analyze writes."""
+    """Return True if the file is empty, or begins like the files with this ending that analyze writes."""
     try:
         with path.open("rb") as file:
             begin = file.read(64).lstrip()
@@ -105,7 +117,16 @@ def _is_derived(path: Path) -> bool:
 
 
 def checked_picture(picture: str | None, inputs: Sequence[str], force: bool) -> Path | None:
-    """Return where a .png or .svg is drawn. Raises TracelibError where it cannot be, before anything is computed."""
+    """Check the path of a picture before anything is computed, and return it. None: no picture is asked for.
+
+    Args:
+        picture: Path of a .png or .svg. None: no picture.
+        inputs: Files that are read.
+        force: Whether a file of another program may be replaced.
+
+    Raises:
+        TracelibError: The path has another ending, or must not be replaced.
+    """
     if picture is None:
         return None
     path = Path(picture)

@@ -1,4 +1,4 @@
-"""Base of all results: their JSON, their text, their tables."""
+"""Base class of all results, with their JSON, text and tables."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 _FILES = ("files", "written")
-"""Keys of lists of files."""
+"""Keys of the JSON that hold lists of files, which are no tables."""
 _WIDTH = 80
-"""Columns of a result's text, as of a command that writes into a pipe."""
+"""Number of columns of a result's text, as when a command writes into a pipe."""
 
 
 class Result(ABC):
-    """Numbers of one analysis, which do not change.
+    """Immutable result of one analysis.
 
-    A terminal and a notebook show what the command prints: `print(result)`.
+    A terminal and a notebook show the text that the command prints: `print(result)`.
     """
 
     _main: ClassVar[tuple[str, ...]] = ("summary",)
-    """Names of the tables that `to_pandas()` gives: the first of them that has rows."""
+    """Names of tables. `to_pandas()` returns the first of them that has rows."""
 
     @abstractmethod
     def to_dict(self) -> Any:
@@ -35,23 +35,22 @@ class Result(ABC):
 
     @abstractmethod
     def print(self, console: Console) -> None:
-        """Print what the command prints.
+        """Print the text that the command prints.
 
         Args:
-            console: Console of rich that is printed on.
+            console: Console of rich on which the text is printed.
         """
 
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
         """Return a table of the numbers of `to_dict`.
 
-        Args:
-            table: Name of a table, one of `table_names`. None: the one with the result's main rows.
+        Each list of objects in the JSON is a table of the same name, with a row for each object. "summary" has one
+        row, or one
+        row for each run, with a column for each single number or text. Nested names are joined by dots, such as
+        "uneven.drift". Columns that end in `_s` are seconds, in `bytes` bytes; shares are from 0 to 1.
 
-        Returns:
-            A row for each object of a list of the JSON, under the list's name. "summary" has one row (a row for each
-            run, where there are several), with a column for each single number or text. Names inside others are joined
-            by dots, such as "uneven.drift". Columns that end in `_s` are seconds, in `bytes` bytes; shares are from 0
-            to 1.
+        Args:
+            table: Name of a table, one of `table_names`. None: the table with the result's main rows.
 
         Raises:
             TracelibError: There is no such table.
@@ -67,7 +66,7 @@ class Result(ABC):
 
     @property
     def table_names(self) -> tuple[str, ...]:
-        """Names of the tables of `to_pandas`."""
+        """Names of the tables that `to_pandas` can return."""
         return tuple(self._rows())
 
     def _rows(self) -> dict[str, list[dict[str, Any]]]:
@@ -123,7 +122,12 @@ def print_lines(console: Console, lines: Iterable[str]) -> None:
 
 
 def in_seconds(rows: Sequence[Mapping[str, Any]], names: Iterable[str]) -> list[dict[str, Any]]:
-    """Return rows in which the columns of some names say that they are seconds: "barrier" becomes "barrier_s"."""
+    """Add `_s`, the unit seconds, to the names of some columns: "barrier" becomes "barrier_s".
+
+    Args:
+        rows: Rows as dicts.
+        names: Names of the columns.
+    """
     renamed = {name: f"{name}_s" for name in names}
     return [{renamed.get(name, name): value for name, value in row.items()} for row in rows]
 
@@ -133,7 +137,12 @@ def _is_table(value: Any) -> bool:
 
 
 def flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield values by name; names inside others are joined by dots."""
+    """Yield the names and values of nested dicts. Nested names are joined by dots.
+
+    Args:
+        data: A dict.
+        before: Text before each name.
+    """
     for key, value in data.items():
         if isinstance(value, Mapping):
             yield from flat(value, f"{before}{key}.")

@@ -17,7 +17,7 @@ from analyzer.results.result import Result, print_lines
 
 @dataclass(frozen=True, repr=False)
 class LibraryResult(Result):
-    """Names of the views that there are, with a line on each."""
+    """Names of all views, with one line of explanation for each."""
 
     _views: dict[str, str]
 
@@ -30,7 +30,7 @@ class LibraryResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class RunViewsResult(Result):
-    """Views of runs."""
+    """Views of one or several runs, as numbers."""
 
     _runs: Sequence[tuple[str, Sequence[ShownView]]]
 
@@ -47,7 +47,7 @@ class RunViewsResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class IntervalResult(Result):
-    """Numbers of an interval of runs."""
+    """Numbers of one stretch of time, for one or several runs."""
 
     _runs: Sequence[tuple[str, IntervalNumbers, list[DrawnNumbers]]]
 
@@ -67,6 +67,6 @@ class IntervalResult(Result):
 
 
 def _print_heading(console: Console, file: str, place: int, count: int) -> None:
-    """Print the name of a run where there are several, with an empty line before all but the first."""
+    """Print the name of a run if there are several runs. An empty line stands before all but the first."""
     if count > 1:
         print_lines(console, [f"{chr(10) if place else ''}{file}"])

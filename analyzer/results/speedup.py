@@ -1,4 +1,4 @@
-"""Results of `analyze speedup` and `analyze predict`: how runs scale, and how they would at more ranks."""
+"""Results of `analyze speedup` and `analyze predict`: how runs scale, and predictions for more ranks."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from analyzer.structure.levels.run_structure import iterations
 from analyzer.trace import Regions, Trace
 
 MODELS = "models"
+"""Value of `form` for which models are chosen from the data."""
 
 
 @dataclass(frozen=True, repr=False)
 class SpeedupResult(Result):
-    """How runs scale, relative to the one with the fewest ranks."""
+    """Speedup of runs relative to the run with the fewest ranks, and its factors."""
 
     _main: ClassVar[tuple[str, ...]] = ("runs",)
 
@@ -43,7 +44,7 @@ class SpeedupResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class VariantsResult(Result):
-    """How two variants of a program scale."""
+    """Comparison of how two variants of a program scale."""
 
     _main: ClassVar[tuple[str, ...]] = ("differences",)
 
@@ -58,7 +59,7 @@ class VariantsResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class PredictResult(Result):
-    """Predicted speedup at other numbers of ranks."""
+    """Predicted speedup at further numbers of ranks."""
 
     _main: ClassVar[tuple[str, ...]] = ("predicted",)
 
@@ -79,15 +80,15 @@ def measure_runs(
     eager_limit: int | None = None,
     whole: bool = False,
 ) -> list[SpeedupParameters]:
-    """Compute the parameters of the speedup model of each run, one after the other.
+    """Compute the parameters of the speedup model for each run, one run after the other.
 
     Args:
         host: The program that opens the runs.
         files: Paths of the runs.
-        region: Region whose visits are compared. None: iterations are, where all runs are loops of the same and none
-            has regions.
-        eager_limit: Size in bytes from which on sends wait for their receive on the ideal network. None: as the run
-            shows.
+        region: Region whose visits are compared. None: iterations are compared, if no run has regions, and all runs
+            have a main loop with the same number of passes or the same calls.
+        eager_limit: Message size in bytes from which on sends wait for their receive on the ideal network. None: as the
+            run shows.
         whole: Whether to compare from MPI_Init to MPI_Finalize, even if iterations are found.
 
     Raises:
@@ -113,10 +114,10 @@ def measure_runs(
 def _loops(
     host: RunOpener, files: Sequence[str], opened: ExitStack
 ) -> tuple[Sequence[Iterations | None], Iterator[Trace]]:
-    """Find the iterations of each run; return the runs, too, which were opened for that.
+    """Find the iterations of each run, and return them with the opened runs.
 
-    Where no loop is named there are no iterations if one run has regions or no loop, or if loops are not alike: neither
-    passed equally often nor of the same calls.
+    Without a loop named by the user, there are no iterations (None for each run) if a run has regions or no loop, or if
+    the loops differ in both the number of passes and the calls of a pass.
     """
 
     def opening(file: str) -> Trace:
@@ -144,11 +145,11 @@ def _loops(
 def compare_runs(
     runs: Sequence[SpeedupParameters], others: Sequence[SpeedupParameters] = (), *, scaling: str | None = None
 ) -> SpeedupResult | VariantsResult:
-    """Say how runs scale and why.
+    """Compute how runs scale, and why.
 
     Args:
-        runs: Parameters of the speedup model of each run.
-        others: Runs of another variant of the program. Empty: there is none.
+        runs: Parameters of the speedup model, one for each run.
+        others: Parameters of the runs of another variant of the program. Empty: there is no other variant.
         scaling: "strong" or "weak". None: as the work of the runs shows.
 
     Source: Casas 2009, chapter 4.
@@ -165,8 +166,8 @@ def extrapolate(
 
     Args:
         runs: Parameters of the speedup model of three runs or more.
-        ranks: Numbers of ranks to predict for.
-        form: Curve of each factor: a name of `FORMS`, or "models": models that are chosen from the data.
+        ranks: Numbers of ranks for which the speedup is predicted.
+        form: Curve of each factor: a name of `FORMS`, or "models" for models that are chosen from the data.
         scaling: "strong" or "weak". None: as the work of the runs shows.
     """
     return PredictResult(predict(list(runs), sorted(ranks), _selector(form), scaling))

@@ -26,7 +26,7 @@ from analyzer.trace.trace import check_computing
 
 @dataclass(frozen=True, repr=False)
 class StructureResult(Result):
-    """Iterations of a run, loops inside them, and what comes before, between and after."""
+    """Loops and iterations of a run, and the parts before, between and after the loops."""
 
     _main: ClassVar[tuple[str, ...]] = ("parts",)
 
@@ -48,7 +48,7 @@ class StructureResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class StructuresResult(Result):
-    """Structures of several runs, one by one."""
+    """Structures of several runs."""
 
     _runs: Sequence[StructureResult]
 
@@ -64,14 +64,14 @@ class StructuresResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class FollowedResult(Result):
-    """Loops that a run repeated, seen while it was written.
+    """Loops that were found in a run while it was written.
 
-    Its text is what is left to say at the end: the command reports each loop when it is found.
+    The text is only a summary, because the command reports each loop when it finds the loop.
 
     Attributes:
         file: Path of the run.
-        looks: Number of times that the run was looked at.
-        peak_bytes: Largest memory of the process that looked.
+        looks: Number of times that the run was read.
+        peak_bytes: Largest memory of the process that read it.
     """
 
     file: str
@@ -97,7 +97,7 @@ class FollowedResult(Result):
 
 
 def check_times(trace: Trace) -> None:
-    """Raise TracelibError if a run has no times, or does not know when it computes."""
+    """Raise TracelibError if a run has no times (a Dimemas trace), or does not know when its ranks compute."""
     if not trace.has_call_times:
         raise TracelibError(f"{trace.path}: a Dimemas trace has no times", "analyze the run that it was made of")
     check_computing(trace)
@@ -111,8 +111,8 @@ def compute(
     Args:
         trace: An opened run.
         team: Processes that share the work.
-        method: What is looked at: "calls", "signals", "thesis" or "both".
-        signals: Names of signals to look at, instead of the usual ones.
+        method: How iterations are found: "calls", "signals", "thesis" or "both".
+        signals: Names of signals to use instead of the usual ones. (): the usual ones.
 
     Raises:
         TracelibError: The run has no times, or there is no such signal.

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 SHOWS = ("rows", "profile", "histogram")
 """Forms of the numbers: sums by row, values over time, or counts by value."""
 LEVELS = ("thread", "task", "application", "cpu", "node", "system")
-"""Kinds of rows."""
+"""What a row of a view may be."""
 
 
 @dataclass(frozen=True, repr=False)
 class ViewsResult(Result):
-    """A view of a run.
+    """Numbers of one view of a run.
 
     Attributes:
         file: Path of the run.
@@ -43,7 +43,11 @@ class ViewsResult(Result):
         self._shown.print(console, first=True)
 
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
-        """Return the view's numbers: a row for each rank (or thread, node), or for each rank and interval."""
+        """Return a table with a row for each thread (or rank, node), or for each of these and each interval.
+
+        Args:
+            table: "view" or None: the view's numbers. Others as in `Result.to_pandas`.
+        """
         if table not in (None, "view"):
             return super().to_pandas(table)
         frame: pandas.DataFrame = self._shown.found.to_pandas()
@@ -58,18 +62,18 @@ class ViewsResult(Result):
 def chosen_view(
     found: ViewFile, name: str, show: str | None, level: str | None, by: str | None, statistic: str | None
 ) -> ViewFile:
-    """Return a view with the changes that a user asks for.
+    """Return a copy of a view with the changes that a user asks for.
 
     Args:
         found: The view.
-        name: Its name, for messages.
+        name: Name of the view, for errors.
         show: Form of the numbers. None: as the view says.
-        level: Rows, such as "thread" or "node". None: as the view says.
-        by: A view by whose values a histogram is made. None: as the view says.
+        level: What a row is, such as "thread" or "node". None: as the view says.
+        by: Second view, by whose values a histogram is made. None: as the view says.
         statistic: Statistic of the histogram. None: as the view says.
 
     Raises:
-        TracelibError: The view is made of others and has a level of its own, or there is no view `by`.
+        TracelibError: A level is asked for, but the view is made of other views; or there is no view `by`.
     """
     if level and isinstance(found.view, View):
         found = replace(found, view=replace(found.view, level=level))
@@ -85,17 +89,17 @@ def chosen_view(
 
 
 def compute(trace: Trace, view: ViewFile, *, begin_ns: int, end_ns: int | None, bins: int | None = None) -> ViewsResult:
-    """Compute a view of a run. One process does it.
+    """Compute a view of a run. It is the work of one process.
 
     Args:
         trace: An opened run.
-        view: The view; one that lists bursts is shown by rows.
-        begin_ns: Begin of the part that is looked at, ns.
-        end_ns: Its end, ns. None: the end of the run.
-        bins: Intervals of a profile. None: as the view says.
+        view: The view. A view that lists bursts is shown by rows.
+        begin_ns: Begin of the stretch of time, ns.
+        end_ns: End of the stretch of time, ns. None: the end of the run.
+        bins: Number of intervals of a profile. None: as the view says.
 
     Raises:
-        TracelibError: The run does not have what the view looks at.
+        TracelibError: The run lacks the data that the view needs.
     """
     (asked,) = asked_of([(begin_ns, end_ns)], [trace], bins, None, None)
     shown = view if view.show in SHOWS else replace(view, show="rows")

@@ -1,4 +1,4 @@
-"""The synthetic application of the scheduling studies: tasks in a ring that pass one message around.
+"""Synthetic application of the scheduling studies: tasks in a ring pass one message around.
 
 Source: "Dimemas specification", sections 8.1.1.1 and 8.1.2.2 (F9, F10, F21).
 """
@@ -21,7 +21,10 @@ _US = 1000
 
 
 class PriorityRecords(StrEnum):
-    """Content of the application's priority records, for policies that use them."""
+    """Content of the priority records of a ring, for scheduling policies that use them.
+
+    "path" tells whether a task is on the critical path. "laxity" also tells how late the other tasks may be, in us.
+    """
 
     NONE = "none"
     PATH = "path"  # who is in the critical path, and who is not
@@ -30,8 +33,18 @@ class PriorityRecords(StrEnum):
 
 @dataclass(frozen=True)
 class RingProgram:
-    """`(a, d %)` of the studies. In each iteration a task receives, computes `compute_us` (a), sends to the next, and
-    computes again (b), so that alone it keeps its processor busy for `demand` percent of the time."""
+    """Ring of tasks, `(a, d %)` in the studies.
+
+    In each iteration a task receives, computes for a, sends to the next task, and computes for b.
+
+    Attributes:
+        compute_us: Computing a between receiving and sending, us.
+        demand: Share of the time, in percent, in which a task alone keeps its processor busy; b follows from it.
+        tasks: Number of tasks.
+        iterations: Number of iterations.
+        size_bytes: Size of the message.
+        records: Content of the priority records.
+    """
 
     compute_us: float = 4200
     demand: float = 60
@@ -51,28 +64,28 @@ class RingProgram:
 
     @property
     def compute_ns(self) -> int:
-        """a, between receiving and sending."""
+        """Computing a between receiving and sending, ns."""
         return round(self.compute_us * _US)
 
     @property
     def after_ns(self) -> int:
-        """b = a (d N / 100 - 1), after sending (F9)."""
+        """Computing b after sending, ns: b = a (d N / 100 - 1) (F9)."""
         return round(self.compute_us * _US * (self.demand * self.tasks / 100 - 1))
 
     @property
     def cycle_ns(self) -> int:
-        """a N, the least time of an iteration (F10)."""
+        """Shortest time of an iteration, ns: a N (F10)."""
         return self.compute_ns * self.tasks
 
     @property
     def laxity_ns(self) -> int:
-        """Longest delay of the computation after sending for which the next message does not wait, ns."""
+        """Longest time by which the computing b may be delayed before the next message waits for it, ns."""
         return self.cycle_ns - self.compute_ns - self.after_ns
 
     def program(self, name: str = "ring") -> Program:
-        """Build the operations. Task 0 first sends without receiving, and receives the last message at its end.
+        """Build the operations of the ring. Sends are asynchronous.
 
-        Sends are asynchronous.
+        Task 0 begins with a send, and receives the last message at its end.
         """
         members = tuple(range(self.tasks))
         world = tuple(c.members for c in communicators_of({1: members}, self.tasks))
@@ -80,17 +93,17 @@ class RingProgram:
         return Program.from_streams(streams, (members, *world), name=name)
 
     def trace(self, path: str) -> ProgramTrace:
-        """Build the operations as a trace that can be written."""
+        """Build the operations of the ring as a trace that can be written."""
         members = tuple(range(self.tasks))
         name = f"ring ({self.compute_us:g} us, {self.demand:g} %)"
         return ProgramTrace(self.program(), communicators_of({1: members}, self.tasks), path, name)
 
     def sends(self) -> np.ndarray:
-        """Return the positions of task 0's sends among its operations: one for each iteration."""
+        """Return the indices of task 0's sends among its operations, one for each iteration."""
         return np.flatnonzero(self._task(0)["kind"] == OperationKind.SEND)
 
     def _task(self, task: int) -> np.ndarray:
-        """Return OP of one task."""
+        """Return the operations of one task, a structured array of type OP."""
         one = np.zeros(4, OP)
         one["kind"] = OperationKind.PRIORITY, OperationKind.RECV, OperationKind.SEND, OperationKind.PRIORITY
         one["flags"], one["request"] = OperationFlag.FIRST, -1
@@ -112,13 +125,15 @@ class RingProgram:
         return _without_priorities(ops)
 
     def _priority_outside(self) -> int:
-        """Return the priority after sending: worse than in the critical path, with `PriorityRecords.LAXITY` by the
-        laxity in us."""
+        """Return the priority after sending, which is below that of the critical path.
+
+        With `PriorityRecords.LAXITY` it depends on the laxity in us.
+        """
         return CRITICAL + 1 + (self.laxity_ns // _US if self.records is PriorityRecords.LAXITY else 0)
 
 
 def _without_priorities(ops: np.ndarray) -> np.ndarray:
-    """Remove priority records; their bursts are added to the bursts of the operations after them."""
+    """Remove the priority records. Their bursts are added to the operations after them."""
     says = ops["kind"] == OperationKind.PRIORITY
     kept = ops[~says].copy()
     after = np.cumsum(~says)[says]  # of the kept operations the one that follows

@@ -1,4 +1,4 @@
-"""The iterations of a run: the one type that whoever looks at them one by one asks for."""
+"""The iterations of a run, in the one type that all analyses of single iterations use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class IterationEvidence(Enum):
-    """Evidence by which iterations were found."""
+    """Evidence by which iterations were found: calls, events of the trace, or signals."""
 
     CALLS = "calls"  # the sequence of calls of each rank: edges are exact on each rank
     EVENTS = "events"  # the trace says when each begins
@@ -18,7 +18,13 @@ class IterationEvidence(Enum):
 
 @dataclass(frozen=True)
 class TaskPasses:
-    """How many passes of one loop ranks make that are each handed their share by a master."""
+    """Numbers of passes of one loop if a master hands each rank its share of the passes.
+
+    Attributes:
+        fewest: Fewest passes of a rank.
+        most: Most passes of a rank.
+        total: Passes of all these ranks together.
+    """
 
     fewest: int  # of one rank
     most: int
@@ -27,10 +33,18 @@ class TaskPasses:
 
 @dataclass(frozen=True)
 class Iterations:
-    """The passes of one loop.
+    """Iterations of one loop.
 
-    Iteration k (from 0) of rank r is [edges[r, k], edges[r, k + 1]), in ns of the trace. Where the loop is entered
-    anew (passes of an inner loop), what lies between two entries belongs to the last pass before.
+    Iteration k (from 0) of rank r is [edges[r, k], edges[r, k + 1]), in ns of the trace. If an inner loop is entered
+    several
+    times, the time between two entries belongs to the last iteration before.
+
+    Attributes:
+        level: 1 for the outermost loop, 2 for a loop inside one iteration of it, and so on.
+        edges: int64 of shape (ranks, count + 1), ascending in each row. -1: the rank's iterations are not known.
+        period_ns: Length of the typical iteration.
+        body: What an iteration does, such as "3 exchanges, 1 reduction".
+        source: Evidence by which the iterations were found.
     """
 
     level: int  # 1: the outermost loop; 2: inside one iteration of it
@@ -46,7 +60,7 @@ class Iterations:
 
     @property
     def known(self) -> np.ndarray:
-        """(ranks,) bool: of which ranks the edges are known."""
+        """Mask of the ranks whose edges are known, bool of shape (ranks,)."""
         return self.edges[:, 0] >= 0
 
     @property
@@ -60,7 +74,7 @@ class Iterations:
         return int(self.edges[self.known, -1].max())
 
     def lengths_ns(self) -> np.ndarray:
-        """Return how long each iteration takes on each rank, int64 (known ranks, count)."""
+        """Return the length of each iteration on each rank, ns, int64 of shape (known ranks, count)."""
         return np.diff(self.edges[self.known], axis=1)
 
     def span_of(self, number: int) -> tuple[int, int]:
@@ -69,14 +83,20 @@ class Iterations:
         return int(edges[:, number].min()), int(edges[:, number + 1].max())
 
     def part(self, first: int, count: int) -> Iterations:
-        """Return some of these in a row, from `first` (from 0) on, with times from the begin of the first on: as in
-        a cut."""
+        """Return `count` successive iterations, from iteration `first` (from 0) on.
+
+        Times begin at the begin of the first one, as in a run that was cut out.
+        """
         edges = self.edges[:, first : first + count + 1]
         return replace(self, edges=np.where(self.known[:, None], edges - edges[self.known, 0].min(), -1))
 
 
 def mean_lengths(edges: np.ndarray) -> np.ndarray:
-    """Compute the mean length of each iteration over the known ranks, float64 (count,) ns. edges: as in Iterations."""
+    """Compute the mean length of each iteration over the known ranks, ns, float64 of shape (count,).
+
+    Args:
+        edges: Edges as in `Iterations`.
+    """
     known = np.flatnonzero(edges[:, 0] >= 0).tolist()
     total = np.zeros(edges.shape[1] - 1)
     for rank in known:

@@ -1,6 +1,6 @@
-"""The iterations of a run that is still being written: what a few ranks did last, looked at again and again.
+"""Iterations of a run that is still being written, from the last calls of a few ranks.
 
-Memory is bounded by the ranks and calls of one look, however long the run is.
+The run is looked at again and again. Memory is bounded by the ranks and calls of one look, however long the run is.
 """
 
 from __future__ import annotations
@@ -23,20 +23,30 @@ from analyzer.trace import Losses, Trace
 from analyzer.trace.chosen import Choice
 
 MOST_RANKS = 8
-"""Number of ranks that are examined."""
+"""Largest number of ranks that are read."""
 MOST_CALLS = 1 << 16
 """Number of last calls of each rank that are read: about this many, at most twice as many."""
 ENOUGH = 6
-"""Iterations that one look must show."""
+"""Smallest number of iterations that one look must show."""
 FOR_A_CUT = 64
-"""The last periods of which some are cut out."""
+"""Number of last periods from which iterations are cut out."""
 ALIKE = 0.25
-"""Two looks say the same if their iterations do the same, and their periods differ by less than this share of them."""
+"""Two looks found the same loop if its body is equal, and its periods differ by less than this share."""
 
 
 @dataclass(frozen=True)
 class LiveIterations:
-    """Iterations in the part of a run that is written so far."""
+    """Iterations in the part of a run that is written so far.
+
+    Attributes:
+        until_ns: Time of the last call.
+        is_running: Whether the run is still being written.
+        period_ns: Length of an iteration. 0: nothing repeats.
+        shown: Number of iterations that were read.
+        body: What an iteration does, in words.
+        begin_ns: Begin of the loop, as far as it was read.
+        inside: For each loop in a typical iteration: number of passes, and their period in ns.
+    """
 
     until_ns: int  # the last call
     is_running: bool
@@ -47,7 +57,7 @@ class LiveIterations:
     inside: tuple[tuple[int, int], ...] = ()  # of each loop in a typical iteration its passes, and the period in ns
 
     def confirms(self, earlier: LiveIterations | None) -> bool:
-        """Check whether both found the same loop, and it went on meanwhile."""
+        """Return True if an earlier look found the same loop (ALIKE), and the loop has gone on since."""
         return (
             earlier is not None
             and self.period_ns > 0
@@ -58,7 +68,11 @@ class LiveIterations:
 
 
 def place_of(path: Path) -> Path:
-    """Find the files of a run: run.h5, or run.ranks while rank 0 has not written that. Raises TracelibError."""
+    """Return where the files of a run are: run.h5, or run.ranks as long as rank 0 has not written run.h5.
+
+    Raises:
+        TracelibError: There is no such file.
+    """
     ranks = path.with_suffix(".ranks")
     if not path.exists() and path.suffix == ".h5" and ranks.is_dir():
         return ranks
@@ -68,8 +82,15 @@ def place_of(path: Path) -> Path:
 
 
 def look(path: Path, ranks: Choice | None = None) -> LiveIterations:
-    """Find iterations in the last calls of a few ranks, or of the chosen ones. Raises TracelibError for a foreign
-    file."""
+    """Find iterations in the last calls of a few ranks.
+
+    Args:
+        path: Path of the run.
+        ranks: Ranks to read. None: at most MOST_RANKS ranks.
+
+    Raises:
+        TracelibError: The file is no run of tracelib.
+    """
     trace = open_trace(path, choice=ranks or _some_ranks(path), matched=False)
     try:
         running = is_running(trace)
@@ -87,8 +108,16 @@ def look(path: Path, ranks: Choice | None = None) -> LiveIterations:
 
 
 def last_iterations(trace: Trace, now: LiveIterations, team: Team) -> Iterations | None:
-    """Return the last iterations of the loop of a look, on all ranks, that all ranks have written. None: there are
-    fewer than ENOUGH yet. Collective over the team."""
+    """Find the last iterations that all ranks have written, of the loop that a look found. Collective over the team.
+
+    Args:
+        trace: The run.
+        now: Result of the look.
+        team: Processes that share the work.
+
+    Returns:
+        The iterations. None: there are fewer than ENOUGH yet.
+    """
     missing = set(trace.extra(Losses).missing)
     ranks = [rank for rank in trace.share(team) if rank not in missing]
     begin = max(now.begin_ns, now.until_ns - FOR_A_CUT * now.period_ns)
@@ -107,7 +136,11 @@ def last_iterations(trace: Trace, now: LiveIterations, team: Team) -> Iterations
 
 
 def is_running(trace: Trace) -> bool:
-    """Check whether a rank still writes, as far as it can be known. Raises TracelibError for a foreign file."""
+    """Return True if a rank still writes, or may still write.
+
+    Raises:
+        TracelibError: The trace is no run of tracelib.
+    """
     return any(fate(file) in (Fate.RUNNING, Fate.UNKNOWN) for file in _reader_of(trace).files_of(range(trace.size)))
 
 
@@ -120,7 +153,7 @@ def _reader_of(trace: Trace) -> RowReader:
 
 
 def _some_ranks(path: Path) -> Choice | None:
-    """Choose MOST_RANKS of the ranks, spread over those whose files are there; None: these are few enough."""
+    """Choose MOST_RANKS ranks, spread evenly over the ranks that have files. None: there are no more than that."""
     folder = path if path.is_dir() else path.with_suffix(".ranks")
     known = sorted(int(file.stem) for file in folder.glob("*.h5") if file.stem.isdecimal()) if folder.is_dir() else []
     if len(known) <= MOST_RANKS:

@@ -1,10 +1,16 @@
-"""The period of evenly sampled values by autocorrelation, or none.
+"""Period of evenly sampled values, by autocorrelation.
 
-Source: Casas 2009, section 3.6.1, equations 2.9 and 3.1 to 3.3. Where the thesis is silent, or its rule refuses clean
-signals (0.9 holds for multiples of the period, too, from 11 repeats on), this module reads it as follows: the trend is
-subtracted, lags are weighted by how much of the signal they compare, multiples of the period are no rivals of it, the
-smallest of lags that are as good is the period if its multiples are good, too, up to those that are best (else it is
-that of a loop inside), and what the lag predicts must be more than chance would.
+Source: Casas 2009, section 3.6.1, equations 2.9 and 3.1 to 3.3. The thesis is silent on some points, and its rule
+refuses clean signals (from 11 repeats on, 0.9 holds for multiples of the period, too). This module therefore adds
+rules:
+
+* The trend is subtracted.
+* Lags are weighted by how much of the signal they compare.
+* Multiples of the period are no rivals of it.
+* Of lags that are as good, the smallest is the period, if its multiples up to the best lags are good, too. Otherwise it
+  is the period of a loop inside.
+* What the lag predicts must be more than chance would.
+
 `thesis.literal_period` is the literal rule.
 """
 
@@ -16,30 +22,39 @@ import numpy as np
 from numpy.fft import irfft, rfft
 
 RIVAL = 0.9
-"""A maximum that is no multiple of the period must be lower than this share of the period's (equation 3.3)."""
+"""A maximum that is no multiple of the period must be below this share of the period's maximum (equation 3.3)."""
 AS_GOOD = 0.93
-"""The smallest lag that has this share of the highest maximum is taken: others may be multiples of it."""
+"""The smallest lag with at least this share of the highest maximum is taken, since larger lags may be its multiples."""
 LEAST = 0.45
-"""The correlation at the period, at least."""
+"""Smallest correlation at the period."""
 FEWEST_SAMPLES = 24
+"""Smallest number of samples in which a period is searched."""
 RETRIES = 6
-"""Largest number of times the signal is made coarser by 2 (small oscillations are filtered) to find a good period."""
+"""Largest number of attempts. After each, the signal is made coarser by 2, which filters small oscillations."""
 MULTIPLE = 0.12
 """Tolerance of a lag about a multiple of the period, as a share of the period."""
 DIP = 0.5
-"""Ratio of correlations (at a multiple of a lag to a later maximum) below which the lag is the period only of what
-repeats inside the repeats."""
+"""A lag is only the period of a loop inside if the correlation at one of its multiples is below this share of a later
+maximum."""
 BINS = 16
-"""Samples of a period for the test of chance."""
+"""Number of samples of a period for the test of chance."""
 CHANCE = 5.0
-"""Least correlation, in standard deviations of the correlation of noise of this length."""
+"""Smallest correlation in standard deviations of the correlation of noise of equal length."""
 ENOUGH = 0.9
-"""Correlation that is no chance, however few the samples."""
+"""Correlation that is never taken for chance, even with few samples."""
 
 
 @dataclass(frozen=True)
 class Period:
-    """Period of evenly sampled values."""
+    """Period of evenly sampled values.
+
+    Attributes:
+        samples: Length of the period, in samples.
+        correlation: Correlation of the signal with itself one period later. 1: exact repeats.
+        repetitions: Number of samples / period.
+        confirmed: Whether the next maximum lies at twice the period (the thesis' additional test).
+        coarsened: Factor by which the values were made coarser to find the period.
+    """
 
     samples: float  # length of a repeat, in samples
     correlation: float  # of the signal with itself a period later: 1 is an exact repeat
@@ -49,14 +64,13 @@ class Period:
 
 
 def autocorrelation(values: np.ndarray) -> np.ndarray:
-    """Return A(k) = sum over i of x_i x_(i+k) for k from 0 to N - 1 (equation 3.1), by FFT of the zero-padded
-    values."""
+    """Compute A(k) = sum over i of x_i x_(i+k) for k from 0 to N - 1 (equation 3.1), by FFT with zero padding."""
     length = 1 << (2 * len(values)).bit_length()
     return irfft(np.abs(rfft(values, length)) ** 2, length)[: len(values)]
 
 
 def correlation(values: np.ndarray) -> np.ndarray:
-    """Return the correlation of the values with themselves k later, (N,), over the part that both have: 1 at lag 0."""
+    """Correlate the values with themselves k samples later, over the part that both have: shape (N,), 1 at k = 0."""
     squares = np.concatenate([[0.0], np.cumsum(values * values)])
     total, lags = squares[-1], np.arange(len(values))
     energy = np.sqrt(np.maximum((total - squares[lags]) * squares[len(values) - lags], 0.0))
@@ -65,7 +79,7 @@ def correlation(values: np.ndarray) -> np.ndarray:
 
 
 def maxima(values: np.ndarray) -> np.ndarray:
-    """Return indices k > 0 with values[k - 1] < values[k] > values[k + 1]; of a plateau its middle."""
+    """Return the indices k > 0 with values[k - 1] < values[k] > values[k + 1]. A plateau counts at its middle."""
     steps = np.sign(np.diff(values))
     moved = np.flatnonzero(steps)
     top = np.flatnonzero((steps[moved[:-1]] > 0) & (steps[moved[1:]] < 0))
@@ -73,9 +87,14 @@ def maxima(values: np.ndarray) -> np.ndarray:
 
 
 def period_of(samples: np.ndarray, fewest: float = 2.5) -> Period | None:
-    """Return the period of evenly sampled values, at least `fewest` of which must fit into them; None: they have none.
+    """Find the period of evenly sampled values, in nearly linear time.
 
-    samples: (N,) of any real type and unit. What is not finite counts as the mean. Near linear in N.
+    Args:
+        samples: Values of any real type and unit, shape (N,). Values that are not finite are replaced by the mean.
+        fewest: Smallest number of periods that must fit into the values.
+
+    Returns:
+        The period. None: there is none.
     """
     values = np.asarray(samples, np.float64)
     finite = np.isfinite(values)
@@ -95,20 +114,20 @@ def period_of(samples: np.ndarray, fewest: float = 2.5) -> Period | None:
 
 
 def coarser(values: np.ndarray, factor: int) -> np.ndarray:
-    """Average groups of `factor` values; the remainder at the end is dropped."""
+    """Average groups of `factor` values. Values that fill no group at the end are dropped."""
     whole = len(values) // factor * factor
     return values[:whole].reshape(-1, factor).mean(axis=1)
 
 
 def without_trend(values: np.ndarray) -> np.ndarray:
-    """Return the values less the straight line through them."""
+    """Subtract the straight line of least squares from the values."""
     at = np.arange(len(values)) - (len(values) - 1) / 2
     slope = (at @ values) / (at @ at)
     return values - values.mean() - slope * at
 
 
 def _best(values: np.ndarray, fewest: float) -> tuple[float, float, bool] | None:
-    """Return (period in samples, correlation, confirmed) of the period that passes all rules."""
+    """Return period (samples), correlation and confirmation of the period that passes all rules. None: none does."""
     flat = without_trend(values)
     spread = float(np.abs(flat).max())
     if spread <= 1e-9 * max(float(np.abs(values).max()), 1e-300):
@@ -136,9 +155,10 @@ def _best(values: np.ndarray, fewest: float) -> tuple[float, float, bool] | None
 
 
 def _dip(r: np.ndarray, lag: int, peaks: np.ndarray) -> int | None:
-    """Return the first multiple of a lag at which the correlation is low, while it is high at a later maximum; None:
-    the lag is a period of the whole. The multiples are followed one by one, as each says more exactly where the next
-    one is."""
+    """Return the first multiple of a lag with a low correlation, if a later maximum is high (DIP). None: there is none.
+
+    The multiples are followed one by one, because each shows more exactly where the next one lies.
+    """
     highest = np.maximum.accumulate(r[peaks][::-1])[::-1]
     period, number = float(lag), 2
     width = max(int(0.25 * lag), 1)
@@ -155,7 +175,10 @@ def _dip(r: np.ndarray, lag: int, peaks: np.ndarray) -> int | None:
 
 
 def _refined(r: np.ndarray, lag: int, last: int) -> float:
-    """Return the period from the highest of its multiples that can be followed: its place divided by its number."""
+    """Return the exact period.
+
+    The place of its highest multiple that can be followed, divided by the multiple's number.
+    """
     period, number = float(_top(r, lag)), 1
     while True:
         following = min(2 * number, int(last / period))
@@ -173,7 +196,7 @@ def _refined(r: np.ndarray, lag: int, last: int) -> float:
 
 
 def _top(r: np.ndarray, at: int) -> float:
-    """Return the top of the parabola through a maximum and its neighbours."""
+    """Return the position of the top of the parabola through a maximum and its neighbours."""
     if not 0 < at < len(r) - 1:
         return float(at)
     left, middle, right = r[at - 1 : at + 2]

@@ -1,4 +1,6 @@
-"""Times in which a run is perturbed: flushes, preemption, a clogged network; each a signal, a filter, a threshold.
+"""Times in which a run is perturbed by flushes, by preemption, or by a clogged network.
+
+Each cause has a signal, a filter and a threshold.
 
 Source: Casas 2009, section 3.5. Where the thesis gives no number, the parameters of `PerturbationRules` are ours.
 """
@@ -19,7 +21,7 @@ from analyzer.trace import State, Trace, TracerTime
 
 
 class PerturbationCause(Enum):
-    """Cause of a perturbation."""
+    """Cause of a perturbation: flushes of buffers, preemption of the CPU, or a clogged network."""
 
     FLUSHING = "flushing"
     PREEMPTION = "preemption"
@@ -28,7 +30,7 @@ class PerturbationCause(Enum):
 
 @dataclass(frozen=True)
 class PerturbedTime:
-    """A perturbed time, [begin_ns, end_ns)."""
+    """Stretch of time [begin_ns, end_ns) in which the run is perturbed."""
 
     cause: PerturbationCause
     begin_ns: int
@@ -37,7 +39,13 @@ class PerturbedTime:
 
 @dataclass(frozen=True)
 class PerturbationRules:
-    """Thresholds of perturbations."""
+    """Thresholds by which perturbed times are found.
+
+    Attributes:
+        width: Shortest time of interest, as a share of the run.
+        tolerance: A rate of the CPU below 1 - tolerance of the usual rate is preemption.
+        clogged: Multiple of the usual (messages in flight / bandwidth) above which the network is clogged.
+    """
 
     width: float = 0.01  # the shortest time that is of use, as a share of the run
     tolerance: float = 0.2  # of the CPU's rate: less than 1 - tolerance of it is preemption
@@ -45,12 +53,20 @@ class PerturbationRules:
 
 
 SAMPLES = 1 << 12
-"""Bins of these signals: far fewer than the shortest time of use."""
+"""Number of bins of a signal of perturbations. A bin is much shorter than the shortest time of interest."""
 
 
 @dataclass(frozen=True)
 class PerturbingSignal:
-    """A signal of the whole run that shows what perturbs it."""
+    """Signal of the whole run that shows one cause of perturbation.
+
+    Attributes:
+        cause: The cause.
+        width_ns: Width of a sample.
+        values: The signal (see `marked`), shape (samples,).
+        filtered: The signal without stretches that are too short. Beyond the cause's limit, the run is perturbed.
+        marked: Mask of the perturbed samples, bool.
+    """
 
     cause: PerturbationCause
     width_ns: int
@@ -60,15 +76,15 @@ class PerturbingSignal:
 
 
 def perturbed(trace: Trace, team: Team, rules: PerturbationRules = PerturbationRules()) -> list[PerturbedTime]:
-    """Find all perturbed times, by begin. Collective over the team.
+    """Find all perturbed times, sorted by begin. Collective over the team.
 
-    Preemption needs a counter of cycles or of CPU time, the network needs messages.
+    Preemption is found only with a counter of cycles or of CPU time, a clogged network only with messages.
     """
     return times_of(disturbing(trace, team, rules), trace.duration_ns)
 
 
 def disturbing(trace: Trace, team: Team, rules: PerturbationRules = PerturbationRules()) -> list[PerturbingSignal]:
-    """Return the signals that perturbed times are found by, of those that the trace has. Collective over the team."""
+    """Compute the signals of perturbation that the trace has data for. Collective over the team."""
     width_ns = StepBins(0, trace.duration_ns, SAMPLES).width_ns
     known = {
         PerturbationCause.FLUSHING: flushing(trace, team),
@@ -83,7 +99,7 @@ def disturbing(trace: Trace, team: Team, rules: PerturbationRules = Perturbation
 
 
 def times_of(every: Iterable[PerturbingSignal], duration_ns: int) -> list[PerturbedTime]:
-    """Return the perturbed times that signals show, by begin."""
+    """Return the perturbed times of signals, sorted by begin. Times end at `duration_ns` at the latest."""
     found = [
         PerturbedTime(one.cause, first * one.width_ns, min(last * one.width_ns, duration_ns))
         for one in every
@@ -93,12 +109,15 @@ def times_of(every: Iterable[PerturbingSignal], duration_ns: int) -> list[Pertur
 
 
 def marked(cause: PerturbationCause, signal: np.ndarray, rules: PerturbationRules) -> np.ndarray:
-    """Mark the perturbed samples.
+    """Return a mask of the perturbed samples.
 
     Args:
-        cause: PerturbationCause to look for.
-        signal: Signal of the cause: number of processes flushing; the share of the CPU's rate that bursts had, NaN
-            where nobody computes; or messages in flight per bandwidth, as a multiple of the usual.
+        cause: Cause to look for.
+        signal: Signal of this cause, shape (samples,). Flushing: number of processes that flush. Preemption: CPU
+            rate of
+            the bursts relative to the usual rate, NaN where no rank computes. Clogged: messages in flight per
+            bandwidth,
+            relative to the usual.
         rules: Thresholds.
     """
     found = filtered(cause, signal, rules)
@@ -108,8 +127,10 @@ def marked(cause: PerturbationCause, signal: np.ndarray, rules: PerturbationRule
 
 
 def filtered(cause: PerturbationCause, signal: np.ndarray, rules: PerturbationRules) -> np.ndarray:
-    """Return the signal without what is too short to be of interest; where nobody computes the rate is that of the next
-    burst."""
+    """Return the signal without stretches that are too short to be of interest.
+
+    Where no rank computes, the CPU rate is taken from the next burst.
+    """
     k = max(round(rules.width * len(signal) / 2), 1)
     if cause is PerturbationCause.CLOGGED:
         return opening(signal, k)
@@ -121,7 +142,10 @@ def filtered(cause: PerturbationCause, signal: np.ndarray, rules: PerturbationRu
 
 
 def flushing(trace: Trace, team: Team) -> np.ndarray | None:
-    """Return the processes that write their buffers; not when a rank's file is closed. None: there are none."""
+    """Return the number of processes that flush in each of SAMPLES bins. None: there are no flushes.
+
+    The flush that closes a rank's file is left out.
+    """
     bins = StepBins(0, trace.duration_ns, SAMPLES)
     for rank in trace.share(team):
         rows = trace.extra(TracerTime).flushes(rank)
@@ -133,9 +157,10 @@ def flushing(trace: Trace, team: Team) -> np.ndarray | None:
 
 
 def computing_rate(trace: Trace, team: Team) -> np.ndarray | None:
-    """Compute cycles (or CPU time) per time over the bursts of all ranks, relative to the usual: the 90th percentile.
+    """Compute cycles (or CPU time) per time over the bursts of all ranks, relative to the 90th percentile, by bin.
 
-    NaN where nobody computes; None: neither is counted.
+    Returns:
+        float64 of shape (SAMPLES,), NaN where no rank computes. None: neither cycles nor CPU time are counted.
     """
     name = _of_rate(trace)
     if name is None:
@@ -166,12 +191,15 @@ def _of_rate(trace: Trace) -> str | None:
 
 
 def clog(trace: Trace, team: Team) -> np.ndarray | None:
-    """Return messages in flight, per bandwidth that they had, relative to the largest of half of all bytes.
+    """Compute messages in flight / their bandwidth by bin, relative to the usual ratio.
 
-    The bandwidth is bytes in ns, of all together: slow messages take long, so of the time they may take most. None:
-    there are no messages.
+    The usual ratio is the largest ratio among the bins with the smallest ratios that carry half of all bytes.
+    Weighting by
+    bytes matters, because slow messages take long and may fill most of the time. A message's bytes are spread over its
+    flight. The bandwidth is that of all messages together.
 
-    A message's bytes are spread over its flight. Where nothing is in flight the ratio is 0.
+    Returns:
+        float64 of shape (SAMPLES,), 0 where nothing is in flight. None: there are no messages.
     """
     flying, bytes_ = StepBins(0, trace.duration_ns, SAMPLES), StepBins(0, trace.duration_ns, SAMPLES)
     trace.match()

@@ -13,6 +13,7 @@ from typing import Any
 from tracelib.schema.shares import Expectation, SharePlan, read_plan, split
 
 VARIABLE = "TRACELIB_PLAN"
+"""Environment variable with the path of the plan."""
 
 
 class ShareOrigin(Enum):
@@ -29,7 +30,14 @@ class ShareOrigin(Enum):
 
 @dataclass(frozen=True)
 class Share:
-    """The items first to last + 1 of one rank, and how many each has. basis: what the shares come from."""
+    """Items of one rank, and the number of items of every rank.
+
+    Attributes:
+        rank: This rank.
+        counts: Number of items of each rank.
+        expected: Times that the plan expects. None: there is no plan, or it expects none.
+        basis: Origin of the shares.
+    """
 
     rank: int
     counts: tuple[int, ...]
@@ -38,15 +46,17 @@ class Share:
 
     @property
     def count(self) -> int:
+        """Number of items of this rank."""
         return self.counts[self.rank]
 
     @property
     def first(self) -> int:
+        """First item of this rank, where items are dealt in order of rank."""
         return sum(self.counts[: self.rank])
 
     @property
     def items(self) -> range:
-        """Return the items of this rank, where items are dealt in order of rank."""
+        """Items of this rank, where items are dealt in order of rank."""
         return range(self.first, self.first + self.count)
 
 
@@ -55,14 +65,15 @@ def shares(
 ) -> Share:
     """Compute the shares of all ranks. Collective over comm.
 
-    Rank 0 reads the plan. If the plan is wrong, rank 0 reports it on stderr and shares are equal
-    (`ShareOrigin.WRONG`), as in C: the run goes on.
+    Rank 0 reads the plan. If the plan is wrong, rank 0 reports it on stderr, and shares are equal
+    (`ShareOrigin.WRONG`), as
+    in C: the run goes on.
 
     Args:
         items: Number of items that all ranks share.
-        comm: An mpi4py communicator. None: the world.
-        plan: A plan or its file. None: the file that TRACELIB_PLAN names; without one, shares are equal.
-        size: Size of the problem, where it is not the number of items.
+        comm: An mpi4py communicator. None: MPI_COMM_WORLD.
+        plan: A plan, or the path of its file. None: the file that TRACELIB_PLAN names; without it, shares are equal.
+        size: Size of the problem. None: the number of items.
 
     Raises:
         ValueError: The number of items cannot be shared.
@@ -98,7 +109,16 @@ def _speeds(
 
 
 def moves(before: Sequence[int], after: Sequence[int], rank: int) -> tuple[list[int], list[int]]:
-    """Count the items that this rank sends to each rank, and receives from each, when shares change: for Alltoallv."""
+    """Count the items that this rank sends to and receives from each rank when shares change, as for MPI_Alltoallv.
+
+    Args:
+        before: Number of items of each rank so far.
+        after: Number of items of each rank from now on.
+        rank: This rank.
+
+    Returns:
+        Number of items to send to each rank, and to receive from each rank.
+    """
     mine, next_ = sum(before[:rank]), sum(after[:rank])
     sent, received = [], []
     was = will = 0

@@ -1,4 +1,4 @@
-"""Pragmas that belong together: which driver each experiment has, and what is wrong with them, with line and column."""
+"""Checks of a file's pragmas, which find the driver of each experiment. Errors have line and column."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from tracelib.drivers import Driver, driver_named, driver_of
 from tracelib.errors import TracelibError
 
 COMMUNICATION = ("SEQ", "MPI", "OpenMP", "PUB_BSP")
-"""Communication drivers of the thesis (section 2.3.1). The runtime collects the data of all ranks and threads,
-whichever it is; only drivers that one rank has to ask need to know."""
+"""Communication drivers of the thesis (section 2.3.1).
+
+The runtime collects the data of all ranks and threads with any of them. Only drivers that one rank has to ask would
+need to know."""
 _STATEMENT_MAY_FOLLOW = ";{}:"
 
 
 @dataclass(frozen=True)
 class PlacedPragma:
-    """A pragma, and where it stands."""
+    """Pragma, with the directive in the source that contains it."""
 
     pragma: Pragma
     directive: Directive
@@ -26,13 +28,18 @@ class PlacedPragma:
 
 @dataclass(frozen=True)
 class ExperimentDrivers:
-    """The driver of each experiment, and all that the source declares."""
+    """Drivers of the experiments of a source file.
+
+    Attributes:
+        of: Driver of each experiment, by name.
+        declared: All drivers that the source declares.
+    """
 
     of: dict[str, Driver]
     declared: tuple[Driver, ...]
 
     def environment(self, found: Sequence[PlacedPragma]) -> dict[str, str]:
-        """Return the variables without which an observable is not recorded."""
+        """Return the environment variables that a run needs to record the observables."""
         needed: dict[str, str] = {}
         for observable, driver in {(one.pragma.observable, self.of[one.pragma.name]) for one in begins(found)}:
             needed.update(driver.environment(observable))
@@ -40,28 +47,32 @@ class ExperimentDrivers:
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """Advice of the drivers that a traced run alone does not serve: what to start beside the run."""
+        """Advice of the drivers that need more than a traced run: what to start in addition."""
         return tuple(driver.advice for driver in self.declared if driver.advice)
 
 
 def begins(found: Sequence[PlacedPragma]) -> list[PlacedPragma]:
-    """Return the pragmas that begin an experiment."""
+    """Select the pragmas that begin an experiment."""
     return [one for one in found if one.pragma.kind == "begin"]
 
 
 def names(found: Sequence[PlacedPragma]) -> tuple[str, ...]:
-    """Return the experiments, each once."""
+    """Return the names of the experiments, each once, in order of their first begin."""
     return tuple(dict.fromkeys(one.pragma.name for one in begins(found)))
 
 
 class PragmaCheck:
-    """Whether pragmas belong together."""
+    """Check of whether the pragmas of a source file belong together."""
 
     def __init__(self, source: str, name: str, found: Sequence[PlacedPragma], begun: set[str]) -> None:
         self._source, self._name, self._found, self._begun = source, name, found, begun
 
     def drivers(self) -> ExperimentDrivers:
-        """Return the driver of each experiment. Raises TracelibError."""
+        """Find the driver of each experiment.
+
+        Raises:
+            TracelibError: A pragma is wrong, or misses its counterpart.
+        """
         used = {"CLOCK": driver_named("CLOCK")}
         of: dict[str, Driver] = {}
         ended = {one.pragma.name for one in self._found if one.pragma.kind == "end"}
@@ -114,5 +125,13 @@ class PragmaCheck:
 
 
 def error_at(source: str, name: str, at: int, message: str) -> TracelibError:
+    """Return an error whose message begins with file name, line and column.
+
+    Args:
+        source: Text of the file.
+        name: Name of the file.
+        at: Position in the text.
+        message: What is wrong.
+    """
     line, column = place(source, at)
     return TracelibError(f"{name}:{line}:{column}: {message}")

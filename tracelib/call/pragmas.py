@@ -17,7 +17,11 @@ KEYWORDS = ("parallel", "uses", "end", "report")
 
 
 class PragmaError(Exception):
-    """Error in a pragma: the message, and its position in the text (`at`)."""
+    """Error in a pragma.
+
+    Attributes:
+        at: Position of the error in the text.
+    """
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -26,7 +30,16 @@ class PragmaError(Exception):
 
 @dataclass(frozen=True)
 class Pragma:
-    """One pragma; `at` is where its subject stands in the text."""
+    """Contents of one pragma.
+
+    Attributes:
+        kind: One of KEYWORDS, or "begin" for the begin of an experiment.
+        name: Name of the experiment or driver.
+        at: Position of the name in the text.
+        observable: Observable of "begin".
+        observable_at: Position of the observable in the text.
+        variables: Variables of "begin", as C expressions without blanks.
+    """
 
     kind: str  # one of KEYWORDS, or "begin"
     name: str  # of the experiment or driver
@@ -44,14 +57,18 @@ class _Token:
 
 
 def parse(text: str, said: str | None = None) -> Pragma | None:
-    """Read a pragma from the text of a directive; None if it is not one of these.
+    """Read a pragma from the text of a directive.
 
     Args:
         text: The directive in C.
-        said: How it is written, of the same length, where that is another language; variables are taken from it.
+        said: The directive as the program has it, if it is in another language; it has the same length as `text`.
+            Variables are taken from it. None: as `text`.
+
+    Returns:
+        The pragma. None: the directive is no pragma of CALL or TIA.
 
     Raises:
-        PragmaError: It is wrong.
+        PragmaError: The pragma is wrong.
     """
     tokens = _Tokens(text, said or text)
     if [tokens.take().text, tokens.take().text] != ["#", "pragma"]:
@@ -79,7 +96,7 @@ def _named(kind: str, tokens: _Tokens) -> Pragma:
 
 
 class _Tokens:
-    """The words of a directive, one after the other."""
+    """Words of a directive, which are taken one after the other."""
 
     def __init__(self, text: str, said: str) -> None:
         self.said = said
@@ -121,7 +138,7 @@ _DEEPEST = 100
 
 
 class _Expression:
-    """The right side of a pragma: C's arithmetic, of which only the variables matter."""
+    """Right side of a pragma: C's arithmetic, of which only the variables matter."""
 
     def __init__(self, tokens: _Tokens, experiment: str) -> None:
         self._tokens, self._experiment = tokens, experiment
@@ -129,7 +146,7 @@ class _Expression:
         self._depth = 0
 
     def variables(self) -> tuple[str, ...]:
-        """Return each once, in order. `experiment[0]` is the coefficient of a term and no variable."""
+        """Return each variable once, in order. `experiment[0]` is the coefficient of a term and no variable."""
         self._sum()
         return tuple(self._found)
 
@@ -178,7 +195,7 @@ class _Expression:
             self._found.setdefault(text)
 
     def _call(self) -> None:
-        """Parse a call. A function is not called again; its arguments are recorded."""
+        """Parse a call of a function. Its arguments are recorded; the function is not called again."""
         self._tokens.take()
         while self._tokens.next.text != ")":
             self._sum()
@@ -188,7 +205,7 @@ class _Expression:
         self._tokens.take_sign(")")
 
     def _index(self) -> None:
-        """Parse an index. Variables in it belong to the element that is recorded."""
+        """Parse an index. Its variables are not recorded, because they belong to the element that is recorded."""
         outside = dict(self._found)
         self._sum()
         self._found = outside

@@ -1,9 +1,9 @@
-"""The time of a collective from one rank to all, by the answer of the rank that is last to have it.
+"""Measures the time of a collective from one rank to all, by the answer of the rank that is last to have the data.
 
-Nupairoj and Ni 1994, as in Rodriguez 2011, figures 4.4 and 4.5: in a first phase each rank in turn answers the root
-after a wait so long that the collective is over everywhere; the one whose answers take longest is the critical
-responder. In the second phase it answers at once. The answer keeps one repetition from running into the next, which
-makes a naive loop measure how often the root can start a collective, and not how long one takes.
+Source: Nupairoj and Ni 1994, as in Rodriguez 2011, figures 4.4 and 4.5. In a first phase each rank in turn answers the
+root, after a wait that is longer than the collective. The rank whose answers take longest is the critical responder. In
+the second phase it answers at once. The answer keeps one repetition from running into the next. Without it, a loop
+measures how often the root can start a collective, and not how long one takes.
 """
 
 from __future__ import annotations
@@ -17,17 +17,31 @@ from tracelib.collectives.design import CollectiveSetting
 from tracelib.collectives.trees import ALGORITHMS, TreeNode, node
 
 WAIT = 10
-"""In the first phase a responder waits this many times the first estimate."""
+"""In the first phase, a responder waits this many times the estimated time of the collective."""
 
 _OPERATIONS = dict.fromkeys(ALGORITHMS, 0) | {"bcast": 1, "scatter": 2}
-"""enum collective_operation"""
+"""Number of each operation in enum collective_operation."""
 _FEWEST = 10
 _ESTIMATES = 3
 
 
 @dataclass(frozen=True)
 class CollectiveTiming:
-    """Times of one collective in seconds, each less the median time of an answer alone."""
+    """Measured times of one collective, in s. The median time of an answer alone is subtracted.
+
+    Attributes:
+        iterations: Number of repetitions in the second phase.
+        responder: Critical responder, the rank that is last to have the data.
+        time_s: Mean time.
+        median_s: Median time.
+        least_s: Shortest time.
+        naive_s: Mean time at the root of a loop without answers.
+        ack_s: Time of an answer alone: half a round trip of one byte, median.
+        wait_s: Wait of the responders in the first phase.
+        first_s: Median time of the critical responder in the first phase.
+        earliest_s: Median time of the fastest responder in the first phase.
+        right: Whether every rank received what the root sent.
+    """
 
     iterations: int
     responder: int  # critical: last to have it
@@ -43,12 +57,16 @@ class CollectiveTiming:
 
 
 class PreparedCollective:
-    """A setting made ready on the ranks of an mpi4py communicator (`setting.ranks` of them, no other traffic).
-
-    `library` is the cffi module with the loops, made ready.
-    """
+    """Collective that is ready to be measured on an mpi4py communicator. The communicator has no other traffic."""
 
     def __init__(self, library: Any, comm: Any, setting: CollectiveSetting) -> None:
+        """Prepare the buffers. Collective over `comm`.
+
+        Args:
+            library: cffi module with the measuring loops.
+            comm: Communicator with `setting.ranks` ranks.
+            setting: Operation, algorithm and sizes.
+        """
         from mpi4py import MPI
 
         self._comm, self._lib, self._ffi = comm, library.lib, library.ffi
@@ -77,7 +95,7 @@ class PreparedCollective:
         )
 
     def arrives(self) -> bool:
-        """Run it once with random contents: whether every rank then has what it should."""
+        """Run the collective once with random data, and return whether every rank got the right data. Collective."""
         rank, n = self._comm.Get_rank(), self.setting.bytes
         random = np.random.default_rng(n + self.setting.segment_bytes)
         whole = random.integers(0, 256, n * (self.setting.ranks if self.setting.name == "scatter" else 1), np.uint8)
@@ -88,21 +106,32 @@ class PreparedCollective:
         return all(self._comm.allgather(np.array_equal(self._buffer, expected)))
 
     def loop_s(self, n: int) -> np.ndarray:
-        """Return the mean time of one of n repetitions in a row, at each rank."""
+        """Return the mean time of n repetitions in a row, in s, for each rank: shape (ranks,). Collective."""
         total = self._ffi.new("double *")
         self._check(self._lib.collective_loop(self._struct, n, total))
         return np.array(self._comm.allgather(total[0] / n))
 
     def answered_s(self, n: int, responder: int, wait_s: float = 0.0) -> np.ndarray:
-        """Return each repetition's time until the responder's answer, less its wait: shape (n,), at rank 0 (else
-        zeros)."""
+        """Measure n repetitions until the answer of a responder. Collective.
+
+        Args:
+            n: Number of repetitions.
+            responder: Rank that answers.
+            wait_s: Time that it waits before it answers, which is subtracted.
+
+        Returns:
+            Times in s at rank 0, shape (n,). On other ranks they have no meaning.
+        """
         times = np.zeros(n)
         room = self._ffi.from_buffer("double[]", times)
         self._check(self._lib.responder_loop(self._struct, n, responder, wait_s, room))
         return times - wait_s
 
     def answer_s(self, n: int, responder: int) -> np.ndarray:
-        """Return half of n round trips of one byte with the responder: shape (n,), at rank 0 (else zeros)."""
+        """Measure n round trips of one byte with the responder, and return half of each, in s, at rank 0: shape (n,).
+
+        On other ranks the values are 0. Collective.
+        """
         times = np.zeros(n)
         self._check(self._lib.responder_answers(self._struct, n, responder, self._ffi.from_buffer("double[]", times)))
         return times
@@ -113,9 +142,9 @@ class PreparedCollective:
 
 
 def time_collective(collective: PreparedCollective, comm: Any, iterations: int) -> CollectiveTiming:
-    """Time both phases; all ranks return the same. It needs two ranks.
+    """Measure both phases of a collective, and return the times on all ranks. At least two ranks are needed. Collective.
 
-    The first phase repeats a tenth as often: its waits are long, and only the order of the ranks matters.
+    The first phase has a tenth of the repetitions: its waits are long, and only the order of the ranks matters.
     """
     few = max(_FEWEST, iterations // 10)
     right = collective.arrives()
@@ -142,8 +171,9 @@ def time_collective(collective: PreparedCollective, comm: Any, iterations: int) 
 
 
 def _first_phase(collective: PreparedCollective, iterations: int, wait_s: float) -> list[float]:
-    """Return the seconds until the answers of ranks 1, 2, ..., less waits and an answer's own time: medians, at
-    rank 0."""
+    """Return, at rank 0, the median time until the answers of ranks 1, 2, ..., in s, less waits and the answers'
+    time.
+    """
     found = []
     for responder in range(1, collective.setting.ranks):
         ack = collective.answer_s(iterations, responder)

@@ -1,4 +1,4 @@
-"""Where each rank runs: its host, and the CPUs it may use."""
+"""Location of each rank: its host, and the CPUs that it may use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ from tracelib.schema import net
 
 @dataclass(frozen=True)
 class RankLocation:
-    """One rank's."""
+    """Location of one rank.
+
+    Attributes:
+        host: Name of the host.
+        cores: Number of CPUs of the host.
+        cpu: Name of the processor.
+        kernel: Release of the kernel.
+        cpus: CPUs that the rank may use, such as "0-3,8".
+    """
 
     host: str
     cores: int
@@ -27,16 +35,22 @@ class RankLocation:
 
 
 def here() -> RankLocation:
-    """Return this process's place."""
+    """Return the location of this process."""
     return RankLocation(
         platform.node(), os.cpu_count() or 0, _model(), platform.release(), ranges(os.sched_getaffinity(0))
     )
 
 
 def own_cpu(mine: int, allowed: Sequence[frozenset[int]], cores: Mapping[int, int]) -> int | None:
-    """Return the CPU for the rank `mine` of its host, where each may use `allowed`: of a core that no other gets.
+    """Choose a CPU for a rank, on a core that no other rank of the host gets.
 
-    `cores`: the core of each CPU. None: the rank is bound already, or there are not enough cores for all.
+    Args:
+        mine: Number of the rank on its host, from 0.
+        allowed: CPUs that each rank of the host may use.
+        cores: Core of each CPU.
+
+    Returns:
+        Number of the CPU. None: the rank is bound to one CPU already, or there are not enough cores.
     """
     if len(allowed[mine]) == 1:
         return None
@@ -56,7 +70,7 @@ def cores() -> dict[int, int]:
 
 
 def _model() -> str:
-    """Return the processor's name; its architecture where the kernel gives no name."""
+    """Return the name of the processor, or its architecture if the kernel gives no name."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -66,7 +80,7 @@ def _model() -> str:
 
 
 def ranges(numbers: Sequence[int] | set[int]) -> str:
-    """Write whole numbers as text: "0-3,8"."""
+    """Write whole numbers as ranges in a text, such as "0-3,8"."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and number == parts[-1][1] + 1:
@@ -77,9 +91,12 @@ def ranges(numbers: Sequence[int] | set[int]) -> str:
 
 
 def tables(places: Sequence[RankLocation], pairs: Sequence[tuple[int, int, int]], mode: int) -> dict[str, np.ndarray]:
-    """Return `hosts` and `pairs` of the file.
+    """Make the tables `hosts` and `pairs` of a file.
 
-    pairs: first and second rank, and the number of those measured together.
+    Args:
+        places: Location of each rank.
+        pairs: First rank, second rank, and number of pairs that were measured at the same time.
+        mode: Value of the column for the mode.
     """
     hosts = list(dict.fromkeys((p.host, p.cores, p.cpu, p.kernel) for p in places))
     index = [hosts.index((p.host, p.cores, p.cpu, p.kernel)) for p in places]
@@ -91,5 +108,5 @@ def tables(places: Sequence[RankLocation], pairs: Sequence[tuple[int, int, int]]
 
 
 def where(first: RankLocation, second: RankLocation) -> str:
-    """Return kind of a pair."""
+    """Return the kind of a pair of ranks: on one host, or on two."""
     return net.WHERE[first.host != second.host]

@@ -1,7 +1,7 @@
-"""How a row of `communicators` says who is in a group.
+"""Encoding of a group's members in a row of `communicators`.
 
-A group whose world ranks are first, first + stride, ... takes one number and no rows of `members`: with MPI_COMM_WORLD
-in its `members`, each rank's file would have as many rows as there are ranks.
+A group whose world ranks are first, first + stride, ... is encoded as one number, and has no rows in `members`.
+Otherwise the file of each rank would have as many rows for MPI_COMM_WORLD as there are ranks.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import numpy as np
 from tracelib.schema import MEMBER, PROGRESSION_BIT, PROGRESSION_STRIDE_SHIFT
 
 IS_PROGRESSION = 1 << PROGRESSION_BIT
+"""Bit of the number that marks a progression."""
 _FIRST = (1 << PROGRESSION_STRIDE_SHIFT) - 1
 _STRIDE = (IS_PROGRESSION - 1) >> PROGRESSION_STRIDE_SHIFT
 _MOST = (1 << 31) - 1
-"""No world rank is larger: MPI counts in int."""
+"""Largest possible world rank, because MPI counts in int."""
 
 
 def progression(members: Sequence[int]) -> range | None:
-    """Return a group with a constant stride of at least 1 and without processes outside the world.
+    """Return the world ranks of a group as a range, if they have a constant stride of at least 1. A single rank has stride 1.
 
-    A group of one rank has stride 1. None: it is no such progression, nor is a group without members.
+    None: there is no such stride, a member is outside of the world, or the group has no members.
     """
     if not len(members):
         return None
@@ -36,19 +37,27 @@ def progression(members: Sequence[int]) -> range | None:
 
 
 def said_of(ranks: range) -> int:
-    """Encode a progression as the row of `communicators` holds it."""
+    """Encode a progression as the number for a row of `communicators`."""
     return IS_PROGRESSION | ranks.step << PROGRESSION_STRIDE_SHIFT | ranks.start
 
 
 def is_progression(said: int) -> bool:
-    """Return True if what a row says of a group is all that there is of it."""
+    """Return True if the number in a row of `communicators` encodes a progression, so that `members` has no rows
+    for it.
+    """
     return bool(said & IS_PROGRESSION)
 
 
 def ranks_of(said: int, size: int, ranks: int) -> range:
-    """Return the world ranks of a progression of `size`.
+    """Decode the world ranks of a progression.
 
-    There are none if it leaves a world of `ranks`, as in a damaged file, or if its stride is 0: not known.
+    Args:
+        said: Number in the row of `communicators`.
+        size: Number of members.
+        ranks: Number of ranks of the world.
+
+    Returns:
+        The ranks. Empty: they exceed the world, as in a damaged file, or the stride is 0, which means not known.
     """
     first, stride = said & _FIRST, said >> PROGRESSION_STRIDE_SHIFT & _STRIDE
     if not stride or first + (size - 1) * stride >= ranks:
@@ -57,13 +66,13 @@ def ranks_of(said: int, size: int, ranks: int) -> range:
 
 
 class MemberTable:
-    """`members` of a rank as its groups are named, one after the other."""
+    """Contents of the table `members` of a rank file, to which groups are appended."""
 
     def __init__(self) -> None:
         self._rows: list[int] = []
 
     def add(self, members: Sequence[int]) -> int:
-        """Add a group, and return its code for the row of `communicators`; 0 if it has no members."""
+        """Add a group, and return the number for its row of `communicators`. 0: the group has no members."""
         if not len(members):
             return 0
         if ranks := progression(members):
@@ -73,5 +82,5 @@ class MemberTable:
 
     @property
     def rows(self) -> np.ndarray:
-        """MEMBER."""
+        """All rows, a structured array of type MEMBER."""
         return np.array(self._rows, MEMBER)

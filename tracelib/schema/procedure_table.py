@@ -1,6 +1,6 @@
-"""Reader of procedures.toml, the one table of what MPI procedures and events are. Imports nothing of the package.
+"""Reader of procedures.toml, which describes MPI procedures and events. Imports nothing of the package.
 
-The generators of C (csrc/generate) load this file by its path, before the package is built.
+The generators of C code (csrc/generate) load this file by its path, before the package is built.
 """
 
 import re
@@ -11,15 +11,24 @@ from pathlib import Path
 from typing import Any
 
 PATH = Path(__file__).with_name("procedures.toml")
+"""The table that belongs to this package."""
 ALL = "*"
-"""Stands for all procedures of a row that no other value of the column names."""
+"""Key for all procedures of a row that have no value of their own in a column."""
 Columns = dict[str, dict[str, str]]
-"""How analyses count the procedures of a row: column -> procedure or ALL -> value."""
+"""How analyses count the procedures of a row: column -> (procedure or ALL) -> value."""
 
 
 @dataclass(frozen=True)
 class CallClass:
-    """Class of procedures that `--calls` and TRACELIB_CALLS select."""
+    """Class of procedures that `--calls` and TRACELIB_CALLS select.
+
+    Attributes:
+        name: Name of the class.
+        meaning: Text for the help. "": the class cannot be chosen and is always recorded.
+        pattern: Regular expression for procedures whose kind names no class.
+        requests: Members of What that belong to the class.
+        columns: How analyses count the procedures of the class.
+    """
 
     name: str
     meaning: str = ""  # "": always recorded
@@ -30,7 +39,7 @@ class CallClass:
 
 @dataclass(frozen=True)
 class CoverageSection:
-    """Section of docs/mpi-coverage.md."""
+    """Section of docs/mpi-coverage.md: its title, and what is decoded of its procedures."""
 
     title: str
     decoded: str
@@ -38,7 +47,14 @@ class CoverageSection:
 
 @dataclass(frozen=True)
 class EventFamily:
-    """Type of events of a .prv whose value is a call at its entry and 0 at its exit."""
+    """Event type of a .prv whose value is the called procedure at the entry of a call, and 0 at its exit.
+
+    Attributes:
+        name: Name of the family.
+        number: Event type in the .prv.
+        label: Label in the .pcf.
+        values: Procedures that this family numbers itself, from 1.
+    """
 
     name: str
     number: int  # event type
@@ -48,7 +64,15 @@ class EventFamily:
 
 @dataclass(frozen=True)
 class FileTransfer:
-    """Direction and place of a procedure that reads or writes a file."""
+    """How a procedure reads or writes a file.
+
+    Attributes:
+        verb: "read" or "write".
+        place: "_at": at an offset; "": at the individual file pointer; any other: at the shared file pointer.
+        of_all: Whether all ranks call the procedure together.
+        starts: Whether the procedure is nonblocking.
+        half: "begin" or "end" of a split collective. "": the procedure does the whole transfer.
+    """
 
     verb: str  # "read" or "write"
     place: str  # "_at": an offset; "": the individual file pointer; others: the shared one
@@ -59,7 +83,10 @@ class FileTransfer:
 
 @dataclass(frozen=True)
 class CallKind:
-    """Kind of procedures: those that one function of csrc/generate/bodies decodes. Names have no prefix MPI_."""
+    """Kind of procedures: procedures that the same function of csrc/generate/bodies decodes.
+
+    Names of procedures have no prefix MPI_.
+    """
 
     name: str
     call_class: str = ""  # "": by the patterns of the classes
@@ -76,18 +103,18 @@ class CallKind:
 
     @property
     def procedures(self) -> tuple[str, ...]:
-        """Procedures that the table names, in its order."""
+        """Procedures that the table names for this kind, in the order of the table."""
         return (*(name for names in self.families.values() for name in names), *self.unlisted)
 
     def form_name(self, name: str) -> str:
-        """Name of the form of another kind's procedure: "Ibarrier" of "Barrier"."""
+        """Return the name that this kind gives to a procedure of another kind, such as "Ibarrier" for "Barrier"."""
         before, _, after = self.named.partition("*")
         return f"{before}{name.lower() if before else name}{after}"
 
 
 @dataclass(frozen=True)
 class ProcedureTable:
-    """The whole table, with the kind of each procedure that has one."""
+    """Contents of procedures.toml, with the kind of each procedure that has one."""
 
     classes: dict[str, CallClass]
     roles: tuple[str, ...]
@@ -106,14 +133,14 @@ class ProcedureTable:
     patterns: dict[str, str]
 
     def find_kind(self, name: str) -> CallKind | None:
-        """Find the kind of a procedure ("Isend"); None: only its times are recorded."""
+        """Return the kind of a procedure, such as "Isend". None: only the times of its calls are recorded."""
         kind = self.kind_of.get(name)
         if kind is None:
             kind = next((k.name for k in self.kinds.values() if k.pattern and re.fullmatch(k.pattern, name)), None)
         return self.kinds[kind] if kind else None
 
     def find_class(self, name: str) -> str:
-        """Find the class of a procedure, by its kind or by its name."""
+        """Return the name of a procedure's class: its kind's, or the first class whose pattern fits, or "other"."""
         kind = self.find_kind(name)
         if kind and kind.call_class:
             return kind.call_class
@@ -121,7 +148,17 @@ class ProcedureTable:
         return next(fitting, "other")
 
     def find_value(self, column: str, name: str) -> str:
-        """Find how an analysis counts a procedure: its value in a column; "": it has none."""
+        """Return how an analysis counts a procedure.
+
+        The procedure's kind counts first, then the kind of which it is a form, then its class.
+
+        Args:
+            column: Name of the column of the table.
+            name: Name of the procedure.
+
+        Returns:
+            The value in this column. "": there is none.
+        """
         kind = self.find_kind(name)
         rows = [(kind.columns, name)] if kind else [(self.no_kind, name)]
         if kind and kind.form_of:
@@ -134,7 +171,7 @@ class ProcedureTable:
         return ""
 
     def find_transfer(self, name: str) -> FileTransfer | None:
-        """Find how a procedure reads or writes a file; None: it does neither."""
+        """Return how a procedure reads or writes a file. None: it does neither."""
         match = re.fullmatch(self.kinds["io"].pattern, name)
         if not match:
             return None
@@ -143,7 +180,10 @@ class ProcedureTable:
         return FileTransfer(part["verb"], part["place"], bool(part["of_all"]), bool(part["starts"]), half)
 
     def base_of_form(self, name: str) -> str:
-        """Name of the procedure whose form this is: "Barrier" of "Ibarrier"; the name itself otherwise."""
+        """Return the procedure of which this one is a form, such as "Barrier" for "Ibarrier".
+
+        Otherwise return `name`.
+        """
         kind = self.find_kind(name)
         if kind is None or not kind.form_of:
             return name
@@ -154,8 +194,9 @@ def read_table(path: Path = PATH) -> ProcedureTable:
     """Read the table.
 
     Raises:
-        ValueError: A row names a class, role, section, kind or event family that there is not, or two kinds have one
-            procedure, or a column has two values for one.
+        ValueError: A row names a class, role, section, kind or event family that does not exist; or two kinds have
+            the same
+            procedure; or a column has two values for one procedure.
     """
     with path.open("rb") as file:
         tables = tomllib.load(file)
@@ -199,12 +240,12 @@ def _extrae_values(values: str, same_value: dict[str, str]) -> dict[str, int]:
 def _pop_columns(
     place: str, row: dict[str, Any], columns: tuple[str, ...], families: dict[str, tuple[str, ...]]
 ) -> Columns:
-    """Take the columns out of a row, whose place in the table is for messages."""
+    """Remove the columns from a row, and return them. `place` names the row in error messages."""
     return {column: _values(f"{place}: {column}", row.pop(column), families) for column in columns if column in row}
 
 
 def _values(place: str, cell: object, families: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    """Return the value by procedure of a cell: one value for all, or procedures by value."""
+    """Return the value of each procedure in a cell. A cell has one value for all, or lists procedures by value."""
     if not isinstance(cell, dict):
         return {ALL: str(cell).lower() if isinstance(cell, bool) else str(cell)}
     found: dict[str, str] = {}

@@ -21,12 +21,12 @@ def base_name(name: str) -> str:
 
 
 def in_families(*families: str) -> frozenset[str]:
-    """Return the procedures of some families of the table, such as "send", in all of these."""
+    """Return all procedures of some families of the table, such as "send"."""
     return _named(name for family in families for name in TABLE.families[family])
 
 
 def of_kinds(*kinds: str) -> frozenset[str]:
-    """Return the procedures of some kinds of the table, such as "icollective", in all of these."""
+    """Return all procedures of some kinds of the table, such as "icollective"."""
     return _named(name for name, kind in TABLE.kind_of.items() if kind in kinds)
 
 
@@ -37,28 +37,34 @@ def with_role(role: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 14)
 def value_of(column: str, procedure: str) -> str:
-    """Return how an analysis counts a procedure ("MPI_Ibarrier", `_c` forms included).
+    """Return how an analysis counts a procedure.
 
     Args:
         column: Name of a column of the table, such as "state".
-        procedure: Name with its prefix; other names than MPI's have no values.
+        procedure: Name of the procedure with MPI_, also with `_c`. Names without MPI_ have no values.
 
     Returns:
-        The value in that column; "": it has none.
+        The value in this column. "": there is none.
     """
     name = base_name(procedure)
     return TABLE.find_value(column, name[4:]) if name.startswith("MPI_") else ""
 
 
 def with_value(column: str, *values: str) -> frozenset[str]:
-    """Return the decoded procedures, and those that a column names, with one of these values in the column."""
+    """Return the procedures that have one of these values in a column of the table.
+
+    Only decoded procedures, and procedures that the column names, are looked at.
+    """
     rows = (TABLE.no_kind, *(call_class.columns for call_class in TABLE.classes.values()))
     names = {*TABLE.kind_of, *(name for row in rows for name in row.get(column, ()))} - {ALL}
     return _named(name for name in names if TABLE.find_value(column, name) in values)
 
 
 def base_procedure(procedure: str) -> str:
-    """Return the blocking procedure whose form this is: MPI_Bcast of MPI_Ibcast and of MPI_Bcast_init, or the name."""
+    """Return the blocking procedure of which this one is a form. Otherwise return the name itself.
+
+    Forms are nonblocking or persistent: MPI_Ibcast and MPI_Bcast_init are forms of MPI_Bcast.
+    """
     name = base_name(procedure)
     return f"MPI_{TABLE.base_of_form(name[4:])}" if name.startswith("MPI_") else name
 
@@ -68,23 +74,25 @@ def _named(names: Iterable[str]) -> frozenset[str]:
 
 
 INIT, FINALIZE = in_families("init"), in_families("finalize")
+"""Procedures that begin, and that end, the use of MPI."""
 
 SENDS, IMMEDIATE_SENDS = in_families("send"), in_families("immediate_send")
 RECEIVES = in_families("receive", "matched_receive")
 IMMEDIATE_RECEIVES = in_families("immediate_receive", "immediate_matched_receive")
 SEND_RECEIVES, IMMEDIATE_SEND_RECEIVES = in_families("send_receive"), in_families("immediate_send_receive")
 PLAIN_SENDS = with_value("replay_flag", "STANDARD")
-"""MPI_Send."""
+"""Standard blocking sends: MPI_Send."""
 STANDARD_SENDS = SEND_RECEIVES | PLAIN_SENDS
-"""Blocking sends of which MPI decides by their size whether they wait."""
+"""Blocking sends in standard mode. MPI decides by the message size whether they wait for the receive."""
 BUFFERED_SENDS = frozenset(name for name in SENDS | IMMEDIATE_SENDS if name.endswith("bsend") or "Bsend" in name)
 SYNCHRONOUS_SENDS = frozenset(name for name in SENDS | IMMEDIATE_SENDS if name.endswith("ssend") or "Ssend" in name)
 WAITING_SENDS = (SENDS | SEND_RECEIVES) - BUFFERED_SENDS
-"""Blocking sends that may wait for the receive."""
+"""Blocking sends that may wait for the receive: all modes but buffered."""
 ROWS_THAT_SEND = with_role("sends")
-"""Procedures whose rows of a rank file's `calls` are sends; started persistent ones are in `requests`."""
+"""Procedures whose row in `calls` of a rank file is a send.
+The sends of started persistent requests are in `requests`."""
 ROWS_THAT_RECEIVE = with_role("receives")
-"""Procedures whose rows of a rank file's `calls` are receives; all others are in `requests`."""
+"""Procedures whose row in `calls` of a rank file is a receive. All other receives are in `requests`."""
 STARTS, FREES = in_families("start"), of_kinds("request_free")
 HANDED_OVER, ARRIVED = in_families("part_handed_over"), in_families("part_asked_for")
 
@@ -95,12 +103,12 @@ IMMEDIATE_PROBES = in_families("immediate_probe", "immediate_matched_probe")
 WAITS, TESTS, STATUSES = in_families("wait"), in_families("test"), in_families("status")
 WINDOW_WAITS, WINDOW_TESTS = in_families("window_wait"), in_families("window_test")
 ASKS = TESTS | STATUSES | IMMEDIATE_PROBES
-"""Polls of which a trace says whether they found anything."""
+"""Polls for which a trace stores whether they found something."""
 POLLS = ASKS | ARRIVED | WINDOW_TESTS
-"""Calls that ask whether something has come, and come back at once."""
+"""Procedures that test whether something has come, and return at once."""
 
 CLOCKS = in_families("clock")
-"""They do nothing for others: time in them is the program's computation, as to tools that do not record them."""
+"""Procedures that read the clock. Their time counts as computing, as in tools that do not record them."""
 ASKING_MPI = in_families("asks_mpi")
 
 ROOTED, NEIGHBOURHOOD = in_families("from_root", "to_root"), in_families("neighbourhood")
@@ -122,16 +130,16 @@ BARRIERS = _with_nonblocking(in_families("barrier"))
 PERSISTENT_BARRIERS = frozenset(n for n in PERSISTENT_COLLECTIVES if base_procedure(n) in BARRIERS)
 
 POINT_TO_POINT = with_value("group", "point_to_point")
-"""Calls that send or receive, and those that wait or look for it."""
+"""Procedures that send or receive, or that wait or test for a send or receive."""
 
 ONE_SIDED_OPERATIONS = in_families("one_sided", "one_sided_with_request")
-"""Calls that move data to or from a window."""
+"""Procedures that move data to or from an RMA window."""
 FENCES, WINDOWS_MADE = in_families("fence"), in_families("window_collective")
 SPAWNS, CONNECTS = in_families("spawn"), in_families("connect")
 
 
 def is_one_sided(name: str) -> bool:
-    """Return True if the procedure belongs to remote memory access."""
+    """Return True if the procedure belongs to one-sided communication (RMA)."""
     return value_of("group", name) == "one_sided"
 
 
@@ -141,12 +149,12 @@ _NO_COMMUNICATION = re.compile(f"MPI_{TABLE.patterns['no_communication']}", re.I
 
 
 def is_local(name: str) -> bool:
-    """Return True if the procedure describes data or asks for properties: no other rank is needed for that."""
+    """Return True if the procedure needs no other rank: it describes data or reads properties."""
     return _LOCAL.match(name) is not None or value_of("local", name) == "true"
 
 
 def waits_for_nobody(name: str) -> bool:
-    """Return True if the procedure comes back whatever other ranks do."""
+    """Return True if the procedure never waits for other ranks."""
     return _WAIT_FOR_NOBODY.fullmatch(base_name(name)) is not None or value_of("local", name) == "true"
 
 
@@ -156,5 +164,5 @@ def is_communication(name: str) -> bool:
 
 
 def is_of_files(name: str) -> bool:
-    """Return True if the procedure belongs to files."""
+    """Return True if the procedure belongs to MPI's files (MPI-IO)."""
     return value_of("group", name) == "file"

@@ -23,17 +23,26 @@ from dataclasses import dataclass
 from math import floor, isfinite
 
 MAGIC = "tracelib-plan"
+"""First word of a plan file."""
 VERSION = 1
 MOST_ITEMS = 2**50
-"""Largest number of items: a share of it, as a double, is still known to a small part of one item."""
+"""Largest number of items. Up to here a share, as a double, is exact to a small fraction of one item."""
 
 
 def split(items: int, speeds: Sequence[float]) -> list[int]:
-    """Return whole numbers that add up to `items`, each at most 1 from its share, items x speed / sum of speeds.
+    """Divide items among ranks in proportion to their speeds, in whole numbers.
 
-    Of all such numbers these finish first: the largest number / speed is as small as it can be. Items that are left
-    over go to those that would finish first with one more; the first rank among equals. Raises ValueError for a speed
-    that is not above 0, and for a number of items below 0 or above MOST_ITEMS.
+    Each number differs by at most 1 from items x speed / sum of speeds. Items left over by rounding down go to the
+    ranks
+    that would finish first with one more item, so that the largest number / speed is as small as possible. Among equal
+    ranks, the first gets the item.
+
+    Args:
+        items: Number of items.
+        speeds: Speed of each rank, in any unit.
+
+    Raises:
+        ValueError: A speed is not above 0, or the number of items is below 0 or above MOST_ITEMS.
     """
     if not 0 <= items <= MOST_ITEMS:
         raise ValueError(f"{items} items cannot be shared")
@@ -57,7 +66,14 @@ def split(items: int, speeds: Sequence[float]) -> list[int]:
 
 @dataclass(frozen=True)
 class Expectation:
-    """Times in seconds that a plan expects at one size."""
+    """Times that a plan expects at one size of the problem, in s.
+
+    Attributes:
+        time_s: Time of the last rank.
+        low_s: Lower limit of this time.
+        high_s: Upper limit of this time.
+        even_s: Time of the last rank if all ranks had equal shares.
+    """
 
     time_s: float
     low_s: float
@@ -66,13 +82,20 @@ class Expectation:
 
     @property
     def gain(self) -> float:
-        """The part of the time with equal shares that is saved."""
+        """Share of the time with equal shares that the plan saves, up to 1."""
         return 1 - self.time_s / self.even_s if self.even_s else 0.0
 
 
 @dataclass(frozen=True)
 class SharePlan:
-    """Speeds of the ranks by the size of the problem."""
+    """Speeds of the ranks by size of the problem, from which their shares of the work follow.
+
+    Attributes:
+        sizes: Sizes of the problem, ascending.
+        speeds: Speed of each rank at each size, in any unit.
+        expected: Sizes, and the times expected at each.
+        times: Sizes, and the expected time of each rank for its share, in s.
+    """
 
     sizes: tuple[float, ...]  # rising
     speeds: tuple[tuple[float, ...], ...]  # by size, then by rank
@@ -92,15 +115,19 @@ class SharePlan:
 
     @property
     def ranks(self) -> int:
+        """Number of ranks."""
         return len(self.speeds[0])
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether speeds depend on the size."""
+        """True if the plan has speeds for more than one size."""
         return len(self.sizes) > 1
 
     def speeds_at(self, size: float) -> list[float]:
-        """Return the speed of each rank at a size, interpolated between the sizes of the plan."""
+        """Return the speed of each rank at a size, interpolated between the plan's sizes.
+
+        Outside, the nearest size holds.
+        """
         after = bisect_left(self.sizes, size)
         if after == 0 or after == len(self.sizes):
             return list(self.speeds[min(after, len(self.sizes) - 1)])
@@ -109,19 +136,24 @@ class SharePlan:
         return [a + part * (b - a) for a, b in zip(self.speeds[after - 1], self.speeds[after], strict=True)]
 
     def shares(self, items: int, size: float | None = None) -> list[int]:
-        """Return the items of each rank; size: of the problem, if that is another number."""
+        """Return the number of items of each rank.
+
+        Args:
+            items: Number of items that are shared.
+            size: Size of the problem. None: the number of items.
+        """
         return split(items, self.speeds_at(items if size is None else size))
 
     def expectation(self, size: float) -> Expectation | None:
-        """Return the expected times at exactly this size; None: the plan has none."""
+        """Return the expected times at exactly this size. None: the plan has none."""
         return dict(self.expected).get(size)
 
     def times_at(self, size: float) -> tuple[float, ...] | None:
-        """Return the expected time of each rank in s at exactly this size; None: the plan has none."""
+        """Return the expected time of each rank at exactly this size, in s. None: the plan has none."""
         return dict(self.times).get(size)
 
     def text(self) -> str:
-        """Return the plan as a file has it."""
+        """Return the plan in the form of a plan file."""
         lines = [f"{MAGIC} {VERSION}", f"ranks {self.ranks}"]
         lines += [_line("speeds", size, *row) for size, row in zip(self.sizes, self.speeds, strict=True)]
         lines += [_line("expect", size, e.time_s, e.low_s, e.high_s, e.even_s) for size, e in self.expected]
@@ -134,7 +166,11 @@ def _line(word: str, *numbers: float) -> str:
 
 
 def read_plan(text: str) -> SharePlan:
-    """Return the plan of a file's text. Raises ValueError, with the number of the line that is wrong."""
+    """Read a plan from the text of a plan file.
+
+    Raises:
+        ValueError: The text is no plan. The message has the number of the wrong line.
+    """
     lines = [(number, line.split("#")[0].split()) for number, line in enumerate(text.splitlines(), 1)]
     lines = [(number, words) for number, words in lines if words]
     if not lines or lines[0][1] != [MAGIC, str(VERSION)]:

@@ -1,4 +1,4 @@
-"""Reader of the rows that a process left in its spools, for those that read or complete the rank file."""
+"""Reader of the rows that a process left in its spools. Used to read and to complete rank files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,21 @@ import numpy as np
 from tracelib import schema
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+"""File of Linux with an identifier that changes at each boot."""
 STARTED_WITHIN_S = 2.0
-"""How far the kernel's idea of a process's start may lie behind the one in the file (btime has whole seconds)."""
+"""Tolerance in s when the start of a process is compared with the start in its file (btime has whole seconds)."""
 
 
 @dataclass(frozen=True)
 class ThreadSpool:
-    """Rows of one thread. `base`: where they belong in the file's tables, None: at their end. `left_out`: nowhere, for
-    the limit was met."""
+    """Rows of one thread that its spool holds.
+
+    Attributes:
+        header: Header of the spool, of a type in schema.SPOOL_HEADERS.
+        base: First row in each table of the rank file at which the rows belong. None: at the end of the tables.
+        rows: Rows by table.
+        left_out: Whether the rows belong nowhere, because recording had stopped at the limit.
+    """
 
     header: np.void  # schema.SPOOL_HEADERS
     base: dict[str, int] | None
@@ -27,13 +34,17 @@ class ThreadSpool:
     left_out: bool = False
 
     def is_lost(self, lost_calls: int) -> bool:
-        """Return True if its calls are lost and not among so many that its file counts already."""
+        """Return True if the calls of this spool are lost, and the rank file does not count them as lost yet.
+
+        Args:
+            lost_calls: Number of lost calls that the rank file counts.
+        """
         counted_at = int(self.header["base"][1])
         return self.left_out and lost_calls > 0 and not 0 < counted_at <= lost_calls
 
     @property
     def calls(self) -> int:
-        """How many calls it holds, polls included."""
+        """Number of calls in the spool, polls included."""
         return len(self.rows["calls"]) + int(self.rows["polls"]["count"].sum())
 
     @property
@@ -42,12 +53,12 @@ class ThreadSpool:
         return int(self.header["thread"])
 
     def has(self, field: str) -> bool:
-        """Return True if the header of its version has this field."""
+        """Return True if the spool's version has this field in its header."""
         return field in (self.header.dtype.names or ())
 
     @property
     def inside(self) -> tuple[int, int, int, int] | None:
-        """The columns of `schema.INSIDE`, if the thread died in a call."""
+        """Columns of `schema.INSIDE` for the call in which the thread died. None: it did not die in a call."""
         if not self.has("entered"):
             return None
         columns = {"calls": "exit", "polls": "exit", "summaries": "exit", "events": "time"}
@@ -58,12 +69,18 @@ class ThreadSpool:
 
 
 def read_spool(data: bytes, rank_file: str, lengths: Mapping[str, int]) -> ThreadSpool | None:
-    """Return the rows in the contents of a spool, or None if it is damaged or of a file with another name.
+    """Read the rows in the contents of a spool.
 
-    A spool without a name belongs to the file that led to it: that file is moving.
+    A spool without a name belongs to the file that led to it: that file is being moved.
 
-    `lengths`: rows of each table in the rank file. What is being flushed belongs at its rows or right behind them, and
-    `blocks` may say that the spool's rows were left out.
+    Args:
+        data: Contents of the spool.
+        rank_file: Name of the rank file.
+        lengths: Number of rows of each table in the rank file. A spool that was being flushed has its place among these
+            rows or right behind them. A new row of `blocks` may show that the spool's rows were left out.
+
+    Returns:
+        The rows. None: the spool is damaged, or belongs to another rank file.
     """
     layout = schema.SPOOL_HEADERS.get(data[: len(schema.SPOOL_MAGIC)])
     if layout is None or len(data) < schema.SPOOL_HEADER_BYTES:
@@ -89,12 +106,23 @@ def read_spool(data: bytes, rank_file: str, lengths: Mapping[str, int]) -> Threa
 
 
 def lost_calls(spools: Sequence[ThreadSpool], attributes: Mapping[str, int | str]) -> int:
-    """Count calls in spools that nothing counts yet: recording had stopped at the limit, and the process was killed."""
+    """Count the calls in spools that are lost and not counted yet.
+
+    Such calls exist if recording had stopped at the limit before the process was killed.
+
+    Args:
+        spools: Spools of a process.
+        attributes: Attributes of its rank file.
+    """
     return sum(spool.calls for spool in spools if spool.is_lost(int(attributes["lost_calls"])))
 
 
 def spool_paths(prefix: str) -> list[Path]:
-    """Return the spools of all threads of a process, in their order; `prefix` is the attribute `spool` of its file."""
+    """Return the spools of all threads of a process, by thread number.
+
+    Args:
+        prefix: The attribute `spool` of the rank file.
+    """
     place = Path(prefix)
     if not prefix or not place.parent.is_dir():
         return []
@@ -103,14 +131,16 @@ def spool_paths(prefix: str) -> list[Path]:
 
 
 def is_here(attributes: Mapping[str, int | str]) -> bool:
-    """Return True if a process with these attributes ran on this machine, since it was last started."""
+    """Return True if the process with these attributes ran on this machine since the machine was last started."""
     boot_id = str(attributes["boot_id"]).strip()
     return bool(boot_id) and BOOT_ID.exists() and BOOT_ID.read_text().strip() == boot_id
 
 
 def is_replaced(attributes: Mapping[str, int | str]) -> bool:
-    """Return True if the process, which is alive, runs another program by now (exec): its command line is another one,
-    and its spools are in its memory no more."""
+    """Return True if a process that is alive now runs another program (exec).
+
+    Then its command line is another one, and its spools are no longer mapped into its memory.
+    """
     files = {str(path.stat().st_ino) for path in spool_paths(str(attributes["spool"]))}
     process, said = Path(f"/proc/{int(attributes['pid'])}"), str(attributes["command"])
     try:
@@ -123,7 +153,10 @@ def is_replaced(attributes: Mapping[str, int | str]) -> bool:
 
 
 def is_alive(attributes: Mapping[str, int | str]) -> bool:
-    """Return True if the very process still runs on this machine: a later one may have got its number."""
+    """Return True if the process with these attributes still runs on this machine.
+
+    A later process with the same number does not count: its start is later.
+    """
     import psutil  # which takes 25 ms, and files of processes that ended need none of it
 
     try:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 class _Amount(click.ParamType):
-    """Parameter type of a value of the machine's parameter, with its unit."""
+    """Type of an option: a value of a machine's parameter, with its unit."""
 
     def __init__(self, name: str, example: str) -> None:
         self.name, self._example = name, example
@@ -36,7 +36,7 @@ class _Amount(click.ParamType):
 
 
 class _Count(click.IntRange):
-    """A whole number that the simulator can count."""
+    """Type of an option: a whole number up to the largest that the simulator can count."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         from analyzer.machine.description import MOST
@@ -96,7 +96,10 @@ _OPTIONS = (
 
 
 def machine_options(command: Callable) -> Callable:
-    """Add the options; the command gets `configuration`, the machine as they change it."""
+    """Add the options of a machine.
+
+    The command gets the machine with them applied as `configuration`; default: ideal.
+    """
 
     @wraps(command)
     def with_machine(*args: Any, machine_file: str | None, **given: Any) -> Any:
@@ -109,7 +112,7 @@ def machine_options(command: Callable) -> Callable:
 
 
 def machine_argument(command: Callable) -> Callable:
-    """Add the machine as the command's argument, as `machine_options` adds it as an option."""
+    """Add the machine as argument FILE, and its options. The command gets `configuration`."""
 
     @wraps(command)
     def with_machine(*args: Any, machine_file: str, **given: Any) -> Any:
@@ -122,7 +125,7 @@ def machine_argument(command: Callable) -> Callable:
 
 
 def machine_choice(command: Callable) -> Callable:
-    """Add the options; the command gets `choice`, a MachineChoice."""
+    """Add the options of a machine. The command gets a MachineChoice as `choice`; default: the machine of the run."""
 
     @wraps(command)
     def with_choice(*args: Any, machine_file: str | None, **given: Any) -> Any:
@@ -135,7 +138,7 @@ def machine_choice(command: Callable) -> Callable:
 
 
 def machine_if_named(command: Callable) -> Callable:
-    """Add the options; the command gets `configuration`, None if none of them is used."""
+    """Add the options of a machine. The command gets `configuration`. None: no option was used."""
 
     @wraps(command)
     def with_machine(*args: Any, machine_file: str | None, **given: Any) -> Any:
@@ -149,7 +152,7 @@ def machine_if_named(command: Callable) -> Callable:
 
 
 def _take_overrides(given: dict[str, Any]) -> MachineOverrides:
-    """Take the options of the machine out of a command's arguments."""
+    """Remove the options of the machine from a command's arguments, and return them."""
     from analyzer.machine.options import MachineOverrides
     from analyzer.machine.parameters import MB
 

@@ -21,7 +21,12 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 def common_options(*, as_json: bool = False, output: str = "") -> Callable:
-    """Add -q/--quiet and, where a command can serve them, --json, -o/--output with this help text, and -f/--force."""
+    """Return a decorator that adds the options that commands share: -q/--quiet, and further ones on request.
+
+    Args:
+        as_json: Whether to add --json.
+        output: Help text of -o/--output. "": neither -o/--output nor -f/--force is added.
+    """
 
     def decorate(command: Callable) -> Callable:
         command = click.option("-q", "--quiet", is_flag=True, help="Print only errors.")(command)
@@ -38,16 +43,22 @@ def common_options(*, as_json: bool = False, output: str = "") -> Callable:
 
 
 class LazyChoice(click.Choice):
-    """A choice among names that an analysis knows, which is imported when they are needed."""
+    """Choice among names that another module defines. The module is imported only when the names are needed."""
 
     def __init__(self, module: str, names: str, *more: str) -> None:
-        """Take the module and its constant, a collection of names or an enumeration; more: further choices."""
+        """Remember where the names are defined.
+
+        Args:
+            module: Name of the module to import.
+            names: Name of a constant of the module: a collection of names or an enumeration.
+            more: Further choices.
+        """
         self._module, self._names, self._more = module, names, more
         self.case_sensitive = True
 
     @cached_property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names."""
+        """All names that may be chosen. The first access imports the module."""
         known = getattr(import_module(self._module), self._names)
         return (*(str(getattr(one, "value", one)) for one in known), *self._more)
 
@@ -69,7 +80,7 @@ jobs_option = click.option(
 
 
 class FiniteRange(click.FloatRange):
-    """A finite number from a range: not nan, not inf."""
+    """Type of an option: a floating-point number within limits that is neither nan nor inf."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         found = super().convert(value, param, ctx)
@@ -82,7 +93,7 @@ _UNITS_NS = {"": 0, "ns": NS["ns"], "us": NS["us"], "ms": NS["ms"]}  # a bare nu
 
 
 class LatencyType(click.ParamType):
-    """A time such as 0, 500ns, 2us as nanoseconds."""
+    """Type of an option: a time with a unit (ns, us, ms) or 0, such as 500ns or 2us. The command gets ns as int."""
 
     name = "latency"
 
@@ -97,7 +108,7 @@ _UNITS_BYTES = {unit: BYTES[unit] for unit in ("", "K", "M", "G")}
 
 
 class SizeType(click.ParamType):
-    """A number of bytes such as 100, 32K, 1M as an integer."""
+    """Type of an option: a number of bytes, also with K, M or G (100, 32K, 1M). The command gets an int."""
 
     name = "size"
 
@@ -109,7 +120,7 @@ class SizeType(click.ParamType):
 
 
 class RanksType(click.ParamType):
-    """A list of ranks such as 0-63,1000."""
+    """Type of an option: a list of ranks such as 0-63,1000. The command gets a `Choice`."""
 
     name = "ranks"
 
@@ -125,7 +136,7 @@ class RanksType(click.ParamType):
 
 
 def ranks_option(command: Callable) -> Callable:
-    """Add --ranks and --cluster; the command gets `choice`, None without both."""
+    """Add --ranks and --cluster to a command, which gets both as `choice`. None: neither option was given."""
 
     @wraps(command)
     def with_choice(*args: Any, choice: Choice | None, cluster: int | None, **given: Any) -> Any:
@@ -144,7 +155,7 @@ def ranks_option(command: Callable) -> Callable:
 
 
 class PlaceType(click.ParamType):
-    """A regular expression for functions, file:line and modules."""
+    """Type of an option: a regular expression for functions, file:line and modules."""
 
     name = "place"
 
@@ -165,7 +176,11 @@ place_option = click.option(
 
 
 def all_calls_needed(why: str) -> Callable:
-    """Refuse --place in a command for which some of the calls have no meaning, and say why."""
+    """Return a decorator that makes a command refuse --place, for a command that needs all calls.
+
+    Args:
+        why: The reason, which the error message repeats.
+    """
 
     def refuse(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
         if value is not None:
@@ -178,7 +193,11 @@ replays_all_calls = all_calls_needed("a replay needs all calls, because ranks wa
 
 
 def all_ranks_needed(why: str) -> Callable:
-    """Refuse --ranks and --cluster in a command for which a part of a run has no meaning, and say why."""
+    """Return a decorator that makes a command refuse --ranks and --cluster, for a command that needs all ranks.
+
+    Args:
+        why: The reason, which the error message repeats.
+    """
 
     def refuse(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
         if value is not None:

@@ -1,4 +1,4 @@
-"""Session of a command: the team, printing by one process only, progress."""
+"""Session of a command: its team of processes, printing by one process only, and progress."""
 
 from __future__ import annotations
 
@@ -24,12 +24,27 @@ if TYPE_CHECKING:  # rich takes as long to import as click: only who prints pays
     from analyzer.trace.chosen import Choice
 
 PIPE_WIDTH = 80
+"""Number of columns of text that goes to a pipe or file."""
 WIDEST = 100
+"""Largest number of columns of the text on a terminal."""
 
 
 @dataclass
 class Session:
-    """One invocation: its processes, and whether it should be silent."""
+    """One execution of a command: its processes, its common options, and its output.
+
+    Attributes:
+        team: Processes that share the work.
+        quiet: Whether only errors are printed.
+        wanted: Iterations that the user chose. None: the whole run.
+        in_buffers: Paths of opened runs of which buffers on this node hold a part.
+        file: The argument FILE as it was typed.
+        as_json: Whether the result is printed as JSON.
+        choice: Ranks and cluster that the user chose (--ranks, --cluster). None: all.
+        repair_ns: Value of --repair-clocks. None: the option was not given.
+        schema: Name of the command in its JSON.
+        version: Version of the JSON. 0: the command has no --json.
+    """
 
     team: Team
     quiet: bool = False
@@ -44,16 +59,20 @@ class Session:
 
     @property
     def speaks(self) -> bool:
-        """Only one process prints."""
+        """True on the one process of the team that prints."""
         return self.team.rank == 0
 
     @property
     def alone(self) -> bool:
-        """Whether this is the only process. Under mpirun, what looks like a terminal may end in a file."""
+        """True if this is the only process. Under mpirun, what looks like a terminal may end in a file."""
         return self.team.size == 1
 
     def print(self, render: Callable[[Console], None]) -> None:
-        """Print rich text: colours and the terminal's width on a terminal, plain text of 80 columns in a pipe."""
+        """Print text by one process: with colours on a terminal, plain and 80 columns wide in a pipe.
+
+        Args:
+            render: Function that prints to the console it is given.
+        """
         if not self.speaks:
             return
         from rich.console import Console
@@ -77,7 +96,11 @@ class Session:
         self.print(render)
 
     def print_json(self, data: Any) -> None:
-        """Print one JSON document, a dict or a list of them, with the schema and the version of each dict."""
+        """Print one JSON document by one process, and add the schema and version to each dict.
+
+        Args:
+            data: A dict or a list of dicts.
+        """
         if not self.speaks:
             return
         if self.version:
@@ -86,7 +109,7 @@ class Session:
         _write(json.dumps(data, indent=2))
 
     def show(self, result: Any) -> None:
-        """Print or dump what a command returned (`analyzer.commands.command.Result`), as its options say."""
+        """Print the result of a command as text or as JSON, as the command's options say. None: print nothing."""
         if result is None:
             return
         if self.as_json:
@@ -100,12 +123,12 @@ class Session:
             _write(text)
 
     def report(self, text: str) -> None:
-        """Print a line while a command still works, unless it prints JSON at its end."""
+        """Print a line while a command still works. With --json, nothing is printed."""
         if not self.as_json:
             self.say(text)
 
     def mention(self, lines: Iterable[str]) -> None:
-        """Write lines on standard error, by one process, unless the user asked for silence."""
+        """Write lines on standard error by one process, except with --quiet."""
         if self.speaks and not self.quiet:
             for line in lines:
                 click.echo(line, err=True)
@@ -115,18 +138,18 @@ class Session:
         click.get_current_context().call_on_close(clean_up)
 
     def note_buffers(self, trace: Trace) -> None:
-        """Remember a run that is to be completed from its buffers once it has been read."""
+        """Remember a run that is to be completed from its buffers after it was read."""
         from analyzer.trace import Losses
 
         if self.alone and trace.extra(Losses).in_buffers:
             self.in_buffers.append(str(trace.path))
 
     def mention_problems(self, trace: Trace) -> None:
-        """Print a line on standard error if something is wrong with the trace."""
+        """Write the remarks about a trace on standard error."""
         self.mention(remarks(trace))
 
     def mention_choice(self, trace: Trace) -> None:
-        """Print a line on standard error if only some ranks were read."""
+        """Write a line on standard error if only some ranks were read."""
         from analyzer.trace.chosen import choice_named
 
         if said := choice_named(trace):
@@ -134,7 +157,10 @@ class Session:
 
     @contextmanager
     def step(self, label: str) -> Iterator[Callable[[str], None]]:
-        """Show what is being done, on a terminal only. Yields a function that shows the progress."""
+        """Show `label` on a terminal while the context is open.
+
+        The context yields a function that shows the progress.
+        """
         if not label or not self.alone or self.quiet or not sys.stderr.isatty():
             yield lambda text: None
             return
@@ -145,7 +171,7 @@ class Session:
 
 
 def _write(text: str) -> None:
-    """Write lines on standard output. A reader that has gone away (`| head`) is no error: the files are written."""
+    """Write text on standard output. If the reader has gone away (`| head`), that is no error."""
     try:
         click.echo(text)
     except BrokenPipeError:

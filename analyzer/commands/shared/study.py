@@ -51,7 +51,7 @@ _OPTIONS = (
 
 
 def study_options(command: Callable) -> Callable:
-    """Add --vary, --samples, --design, --jobs; the command gets `draw`."""
+    """Add --vary, --samples, --design and --jobs to a command, which gets them as `draw`."""
 
     @wraps(command)
     def with_draw(*args: Any, texts: tuple[str, ...], samples: int, design: str, jobs: int | None, **given: Any) -> Any:
@@ -65,7 +65,7 @@ def study_options(command: Callable) -> Callable:
 
 
 def output_options(help_: str) -> Callable:
-    """Add -o, and -f, which begins samples anew."""
+    """Return a decorator that adds -o, with this help text, and -f, which also discards earlier samples."""
 
     def decorate(command: Callable) -> Callable:
         command = click.option(
@@ -78,9 +78,13 @@ def output_options(help_: str) -> Callable:
 
 @contextmanager
 def says_when_ended(path: Path | None, book: JobJournal | None) -> Iterator[None]:
-    """Say on stderr how to go on if this process is ended by its user or from outside.
+    """Write on standard error how to continue, if this process is ended by its user or by a launcher.
 
-    Launchers end it when another process dies.
+    Launchers end a process when another process dies.
+
+    Args:
+        path: File of the samples. None: there is none.
+        book: Samples so far. None: this process does not lead the study.
     """
 
     def say(text: str) -> None:
@@ -105,7 +109,16 @@ def says_when_ended(path: Path | None, book: JobJournal | None) -> Iterator[None
 
 
 def numbers(text: str | None, count: int, option: str) -> list[float] | None:
-    """Read one number above 0 for each run, separated by commas. Raises TracelibError."""
+    """Read one number above 0 for each run from a text, separated by commas.
+
+    Args:
+        text: The text. None: the option was not given.
+        count: Number of runs.
+        option: Name of the option, for errors.
+
+    Raises:
+        TracelibError: The text has other numbers.
+    """
     if text is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The loops of a sequence of symbols, the outermost first: which of those that are possible the program has."""
+"""The loops of a sequence of symbols: of the possible loops, those that the program has."""
 
 from __future__ import annotations
 
@@ -14,38 +14,54 @@ from analyzer.structure.calls.repeated import repeated
 from analyzer.structure.calls.sequence import OutputKind
 
 MOST_JUDGED = 40
-"""Number of candidates that are examined: those that cover most time."""
+"""Largest number of candidates that are examined. Candidates that cover most time come first."""
 LEAST_TIME = 0.03
-"""A loop that takes a smaller share of the time than this is left out."""
+"""A loop that takes a smaller share of the time than this is ignored."""
 STEP, SELDOM_STEP, SELDOM = (0.25, 1.0), (0.5, 0.5), 8
-"""Limits of a step that a loop makes now and then: its calls relative to the calls of a usual pass, and its computation
-relative to a pass's. The second pair holds where SELDOM passes or more lie between. A step that does more once a pass
-is an outer loop."""
+"""Limits of a step that a loop makes now and then; a larger step, once a pass, is an outer loop.
+
+Each pair has the step's calls relative to a usual pass's, and its computation relative to a usual pass's. The second
+pair holds if SELDOM passes or more lie between two steps."""
 STEP_WORK = 1.0
-"""Largest computation beside a single seldom call (an output or a norm), relative to that of all passes between two
-such calls: a step that is made now and then takes less."""
+"""Largest computation next to a single seldom call (an output, a norm) that still is a step.
+
+It is relative to the computation of all passes between two such calls."""
 MISSING = 0.9
-"""A pass that makes a smaller share than this of the usual calls makes others in their place."""
+"""A pass with less than this share of the usual calls makes other calls in their place."""
 NESTED = 4
-"""Largest ratio of passes of a loop inside to the distance at which a group of calls is made, in passes."""
+"""Largest ratio of the passes of a loop inside to the number of passes between two occurrences of a group of calls."""
 SOME = 0.2
-"""Least share of these calls that a pass makes."""
+"""Smallest share of the usual calls that a pass must make."""
 SEVERAL, ALIKE = 1.9, 0.85
-"""An inner loop has so many times the passes of the outer one, and passes that have this share of calls in common.
-Where paths are known, any that is regular will do."""
+"""SEVERAL: least passes of an inner loop relative to the outer loop. ALIKE: share of calls its passes have in common.
+
+If paths are known, any regular loop may be the inner one."""
 PARTIAL = 1.3
-"""Largest ratio of passes at which a loop and one of a longer context are the same loop."""
+"""Two loops, one with more context, are the same loop if their numbers of passes differ at most by this ratio."""
 QUIET, FEWEST_WORK = 0.25, 0.1
-"""Quantiles of the computation of usual passes, and of special ones, which are few: others on the machine only make it
-longer. What comes before a loop may look like a special pass, so it is not the least."""
+"""Quantiles of the computation of usual passes, and of special passes, which are few.
+
+Low quantiles are used because other programs on the machine only make computation longer. The lowest value is not
+used, because calls before a loop may look like a special pass."""
 UNEVEN, SAME_DISTANCE = 0.15, 0.1
-"""Passes between two special ones vary where more than this share of the stretches have another number, by more than
-this share of it. The first stretch may be shorter: many programs do at the begin what they do now and then."""
+"""Distances of special passes vary if more than a share of UNEVEN differ from the usual by more than SAME_DISTANCE.
+
+The first distance may be shorter: at the begin, many programs do what they later do now and then."""
 
 
 @dataclass(frozen=True)
 class SequenceLoop:
-    """A loop of a rank: its passes as places in the sequence."""
+    """Loop of a rank. Its passes are indices of calls in the sequence.
+
+    Attributes:
+        begins: Index of the first call of each pass, int64 of shape (count,).
+        end: Index behind the last call of the last pass.
+        regularity: Share of calls, in order, that passes have in common. 1: all passes are equal.
+        every: Numbers n such that usually each n-th pass does something more.
+        around: Loops that would exist if what is done now and then were done around this loop.
+        stages: Computing in each part of a pass, ns, if passes of `parts` were grouped. (): they were not.
+        parts: The loop before its passes were grouped. None: they were not.
+    """
 
     begins: np.ndarray  # int64 (count,): the first call of each pass
     end: int  # behind the last call of the last pass
@@ -59,21 +75,25 @@ class SequenceLoop:
 
     @property
     def count(self) -> int:
+        """Number of passes."""
         return len(self.begins)
 
     def stretch(self, number: int) -> tuple[int, int]:
-        """Return the first call of a pass (from 0), and the one behind its last."""
+        """Return the index of the first call of a pass, and the index behind its last call. Passes count from 0."""
         last = self.end if number == self.count - 1 else int(self.begins[number + 1])
         return int(self.begins[number]), last
 
     def moved(self, places: np.ndarray) -> SequenceLoop:
-        """Return the loop in a sequence in which its call n is call places[n]; with the end of both."""
+        """Return this loop in another sequence, whose call places[n] is call n of this one.
+
+        `places` includes the end.
+        """
         around = tuple(one.moved(places) for one in self.around)
         parts = self.parts.moved(places) if self.parts else None
         return replace(self, begins=places[self.begins], end=int(places[self.end]), around=around, parts=parts)
 
     def shifted(self, by: int) -> SequenceLoop:
-        """Return the loop in a sequence in which `by` calls come before."""
+        """Return this loop in a sequence that has `by` more calls before."""
         around = tuple(one.shifted(by) for one in self.around)
         parts = self.parts.shifted(by) if self.parts else None
         return replace(self, begins=self.begins + by, end=self.end + by, around=around, parts=parts)
@@ -83,10 +103,19 @@ def outermost(
     symbols: np.ndarray, enter: np.ndarray, burst: np.ndarray, clocks: np.ndarray, length_ns: int, *,
     knows_paths: bool, output: np.ndarray,
 ) -> SequenceLoop | None:  # fmt: skip
-    """Return the outermost loop of a sequence that covers most time; None: nothing repeats.
+    """Find the outermost loop of a sequence that covers most time.
 
-    symbols: (calls,), dense from 0; enter: ns; burst: ns computed before each call; clocks: looks at the clock up
-    to each call; length_ns: the time that shares are of; output: as Sequence has it.
+    Args:
+        symbols: Symbol of each call, numbered from 0, shape (calls,).
+        enter: Entry of each call, ns.
+        burst: Computing before each call, ns.
+        clocks: Number of times that the clock was read before each call.
+        length_ns: Time to which LEAST_TIME is relative.
+        knows_paths: Whether calls with different paths have different symbols.
+        output: OutputKind of each call.
+
+    Returns:
+        The loop. None: nothing repeats.
     """
     regular = _regular(symbols, enter, length_ns, knows_paths=knows_paths)
     found = _not_partial(regular)
@@ -114,9 +143,9 @@ def _distance(loop: LoopPasses, step: LoopPasses) -> int:
 
 
 def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_paths: bool) -> list[LoopPasses]:
-    """Return candidates whose stretches are passes, the one that covers most time first.
+    """Return the candidates whose stretches are passes. The candidate that covers most time comes first.
 
-    Of candidates that cover as much, the one with fewer passes is first.
+    Of candidates that cover as much, the one with fewer passes comes first.
     """
     known = repeated(symbols)
     possible = longest_first(known.candidates, enter)
@@ -130,7 +159,7 @@ def _regular(symbols: np.ndarray, enter: np.ndarray, length_ns: int, *, knows_pa
 
 
 def _time(one: LoopCandidate | LoopPasses, enter: np.ndarray) -> int:
-    """Return the time from the first occurrence to the last, and one stretch more, ns."""
+    """Return the time from the first occurrence to the last, plus one mean stretch, ns."""
     at = one.at
     return int((enter[at[-1]] - enter[at[0]]) * (1 + 1 / (len(at) - 1)))
 
@@ -138,8 +167,11 @@ def _time(one: LoopCandidate | LoopPasses, enter: np.ndarray) -> int:
 def _main(
     found: list[LoopPasses], symbols: np.ndarray, burst: np.ndarray, output: np.ndarray, *, knows_paths: bool
 ) -> tuple[LoopPasses, list[LoopPasses]]:
-    """Return the outermost loop. Of loops that cover the same calls it has the fewest passes, unless these are but
-    steps that an inner loop makes now and then: these steps, too."""
+    """Return the outermost loop, and the steps that it makes now and then.
+
+    Of loops that cover the same calls, the one with the fewest passes is the outermost, unless its passes are only such
+    steps of an inner loop.
+    """
     computed = np.concatenate([[0], np.cumsum(burst)])
     outputs = np.zeros(int(symbols.max(initial=-1)) + 1, np.uint8)
     outputs[symbols] = output
@@ -163,13 +195,20 @@ def _main(
 
 
 def _is_often(inner: LoopPasses, outer: LoopPasses) -> bool:
-    """Check whether a place is passed many times as often: its passes may do different things."""
+    """Return True if a place is passed more than NESTED times as often as `outer`.
+
+    Its passes may do different things.
+    """
     return inner.is_of_a_place and inner.count > NESTED * outer.count
 
 
 def _fuller(loop: LoopPasses, others: list[LoopPasses]) -> LoopPasses:
-    """Return the loop, or the same one found by other calls, if these are made in more of its passes: some passes may
-    make others in place of those that it was found by, such as an exchange of lists instead of one of values."""
+    """Return the same loop, found by other calls, if these are made in more of its passes.
+
+    Otherwise return the loop. Some passes may make other calls in place of those by which the loop was found, such
+    as an
+    exchange of lists.
+    """
     low, high = loop.at[0], loop.at[-1]
     for one in sorted(others, key=lambda one: -one.count):
         inside = one.at[(one.at >= low) & (one.at < high)]
@@ -182,8 +221,10 @@ def _fuller(loop: LoopPasses, others: list[LoopPasses]) -> LoopPasses:
 
 
 def _with_first(loop: LoopPasses, others: list[LoopPasses]) -> LoopPasses:
-    """Return the loop, or the same one found by other calls, if these are made in one pass before it, too: a first step
-    may make other calls, as it has no step before it."""
+    """Return the same loop, found by other calls, if these calls are also made in one pass before it.
+
+    Otherwise return the loop. A first step may make other calls, because it has no step before it.
+    """
     for one in others:
         is_longer = one.count == loop.count + 1 and one.context == loop.context and one.length == loop.length
         if not is_longer or one.slots < FIRST_LEAST * one.length:
@@ -194,9 +235,9 @@ def _with_first(loop: LoopPasses, others: list[LoopPasses]) -> LoopPasses:
 
 
 def _plainest(loops: list[LoopPasses]) -> list[LoopPasses]:
-    """Choose among loops with nearly equal numbers of passes the one with most slots.
+    """Select, of loops with nearly equal numbers of passes (PARTIAL), the one with most slots.
 
-    Where paths are not known, the others may take calls of the loop around for passes of their own.
+    Without paths, the others may take calls of the loop around for passes of their own.
     """
     kept: list[LoopPasses] = []
     for one in sorted(loops, key=lambda one: -one.slots):
@@ -220,10 +261,11 @@ def _not_partial(loops: list[LoopPasses]) -> list[LoopPasses]:
 
 
 def _own(loops: list[LoopPasses], symbols: np.ndarray) -> list[LoopPasses]:
-    """Leave out loops of several calls in a row that depend on how often a loop inside another one is passed.
+    """Remove loops of several successive calls that depend on how often a loop inside another one is passed.
 
-    They make no call that the passes of that loop do not make. A loop that one call alone tells may have a loop around
-    it, if as many of its passes lie between the calls each time.
+    They make no call that the passes of that loop do not make. A loop that a single call shows may have a loop
+    around it, if
+    equally many of its passes lie between the calls.
     """
     places = [one for one in loops if one.context == 1]
 
@@ -236,14 +278,13 @@ def _own(loops: list[LoopPasses], symbols: np.ndarray) -> list[LoopPasses]:
 
 
 def _is_around(outer: LoopPasses, inner: LoopPasses) -> bool:
-    """Check whether equally many passes of `inner`, more than one, lie between all neighbouring passes of `outer`."""
+    """Return True if equally many passes of `inner`, more than one, lie between all neighbouring passes of `outer`."""
     between = np.diff(np.searchsorted(inner.at, outer.at))
     return bool(1 < between.min() == between.max())
 
 
 def _makes_no_others(outer: LoopPasses, inner: LoopPasses, symbols: np.ndarray) -> bool:
-    """Check whether the passes of `inner` that hold calls of `outer` make the calls of other passes, be it more
-    often."""
+    """Return True if the passes of `inner` that contain calls of `outer` make the same calls as other passes."""
     number = _special(outer, inner, symbols)
     usual = np.setdiff1d(np.arange(inner.count - 1), number)
     if not len(number) or not len(usual):
@@ -262,8 +303,11 @@ def _overlap(one: LoopPasses, other: LoopPasses) -> float:
 
 
 def _special(outer: LoopPasses, inner: LoopPasses, symbols: np.ndarray) -> np.ndarray:
-    """Return the passes of `inner`, by number, that hold what `outer` does once a pass. Its slot is several calls in a
-    row: of the passes that hold the first and the last of them those that differ more from the typical one."""
+    """Return the numbers of the passes of `inner` that contain what `outer` does once a pass.
+
+    If the slot of `outer` is several successive calls, these are the passes with its first or with its last call,
+    whichever differ more from the typical pass.
+    """
     found = []
     for place in (outer.at, outer.at - outer.context + 1):
         number = np.unique(np.searchsorted(inner.at, place, side="right").clip(1) - 1)
@@ -274,7 +318,7 @@ def _special(outer: LoopPasses, inner: LoopPasses, symbols: np.ndarray) -> np.nd
 
 
 def _spread(numbers: np.ndarray) -> np.ndarray:
-    """Return some of them, spread over all."""
+    """Return at most MOST_PASSES of the numbers, spread evenly."""
     return numbers[np.unique(np.linspace(0, len(numbers) - 1, min(len(numbers), MOST_PASSES)).astype(np.int64))]
 
 
@@ -291,11 +335,12 @@ def _is_now_and_then(
     outputs: np.ndarray,
     knows_paths: bool,
 ) -> bool:
-    """Check whether passes of `outer` are only special passes of `inner`.
+    """Return True if the passes of `outer` are only special passes of `inner`.
 
-    They are if special passes make other calls in place of the usual ones, and compute less than the passes between; or
-    if they only add calls, less than a usual pass has, and equally many usual passes lie between them each time (a loop
-    inside that converges has more or fewer).
+    This holds if special passes make other calls in place of the usual ones, and compute less than the passes
+    between. It
+    also holds if special passes only add calls, fewer than a usual pass has, and equally many usual passes lie between
+    them. (A loop inside that converges would have more or fewer.)
     """
     nested = is_nested(outer, inner, symbols)
     if nested or (nested is not None and knows_paths):
@@ -332,17 +377,23 @@ def _is_now_and_then(
 
 
 def _with_following(work: np.ndarray, special: np.ndarray, usual: np.ndarray) -> np.ndarray:
-    """Return the computation of special passes with what is computed after their last call, which the pass behind
-    begins with."""
+    """Return the computation of special passes, ns, plus the extra computation with which the pass behind begins."""
     after = np.minimum(special + 1, len(work) - 1)
     more = np.where(np.isin(after, special), 0, work[after] - np.quantile(work[usual], QUIET))
     return work[special] + np.maximum(more, 0)
 
 
 def _is_little(usual_work: np.ndarray, special_work: np.ndarray, between: np.ndarray, calls: float) -> bool:
-    """Return True if what special passes do beside the others is too little for a loop around. Work: computation of
-    usual and of special passes, ns; between: passes from one of these to the next; calls: theirs more, as a share of a
-    usual pass's; 0: they are a step, whose work counts beside that of all passes between."""
+    """Return True if special passes do too little, beyond usual passes, for a loop around.
+
+    Args:
+        usual_work: Computation of usual passes, ns.
+        special_work: Computation of special passes, ns.
+        between: Numbers of passes from one special pass to the next.
+        calls: Additional calls of a special pass relative to the calls of a usual pass. 0: special passes are a
+            step, whose
+            computation is compared with that of all passes between.
+    """
     usual = float(np.quantile(usual_work, QUIET))
     least = float(np.quantile(special_work, FEWEST_WORK, method="higher"))
     own, distance = least - usual, float(np.median(between)) if len(between) else 0.0
@@ -356,26 +407,26 @@ def _is_little(usual_work: np.ndarray, special_work: np.ndarray, between: np.nda
 
 
 def _is_short(usual_work: np.ndarray, special_work: np.ndarray) -> bool:
-    """Check whether special passes compute less than two usual ones; ns, as in _is_little."""
+    """Return True if special passes compute less than two usual passes. Arguments are in ns, as in `_is_little`."""
     usual, special = (float(np.quantile(work, QUIET)) for work in (usual_work, special_work))
     return special < 2 * usual
 
 
 def _outweighs(usual_work: np.ndarray, special_work: np.ndarray, between: np.ndarray) -> bool:
-    """Check whether special passes compute more than all usual ones between them together; ns, as in _is_little."""
+    """Return True if a special pass computes more than all usual passes between two of them together."""
     usual, special = (float(np.quantile(work, QUIET)) for work in (usual_work, special_work))
     return len(between) > 0 and special - usual >= STEP_WORK * usual * float(np.median(between))
 
 
 def _hands_out(outputs: np.ndarray) -> bool:
-    """Check whether calls (OutputKind of each) hand out a program's results."""
+    """Return True if calls output a program's results. `outputs` is the OutputKind of each call."""
     return bool((outputs > OutputKind.NONE).all() and (outputs == OutputKind.RESULTS).any())
 
 
 def varies(between: np.ndarray) -> bool:
-    """Check whether the numbers of passes between special ones vary as in a loop that ends when it has converged.
+    """Return True if the numbers of passes between special ones vary as in a loop that ends by convergence (UNEVEN).
 
-    Steps that are made now and then are made at even distances, but for the first.
+    Steps that are made now and then have equal distances, except for the first one.
     """
     if len(between) < FEWEST:
         return False

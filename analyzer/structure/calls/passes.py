@@ -1,4 +1,7 @@
-"""Test whether the stretches between occurrences of a call are passes of one loop: they must make the same calls."""
+"""Test whether the stretches between the occurrences of a call are passes of one loop.
+
+They must make the same calls.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +14,44 @@ import numpy as np
 from analyzer.structure.calls.candidates import LoopCandidate
 
 MOST_PASSES = 96
-"""Number of stretches, spread over all, that are compared."""
+"""Largest number of stretches that are compared. They are spread evenly over all stretches."""
 REGULAR = 0.7
-"""Share of calls that stretches of a loop have in common, at least."""
+"""Smallest share of calls that a stretch of a loop must have in common with the typical stretch."""
 REGULAR_ALONE = 0.78
-"""Limit of REGULAR where only one call takes turns with itself: few calls in random order would reach a lower share."""
+"""The limit REGULAR for a candidate of a single call: a few calls in random order reach a share below this."""
 GROUP = 4
-"""Calls in a row that are compared, at least."""
+"""Smallest number of successive calls that form a group."""
 IN_ORDER, FEW = 0.3, 24
-"""Least share of different groups of calls in a row that a stretch has in common with the next one, since any long
-stretches of random calls have equal numbers of each call; and the number of pairs that are compared."""
+"""IN_ORDER: smallest share of groups that a stretch must have in common with the next one. FEW: number of pairs.
+
+Any long stretches of random calls have equal numbers of each call, so the order must be tested, too."""
 SAME_PLACE = 0.6
-"""Least share of usual stretches, in the usual order, among those that one place of a program begins: now and then
-other calls follow."""
+"""Smallest share of usual stretches, in the usual order, if the candidate is one place of a program.
+
+Now and then other calls follow the place."""
 SAME_KINDS = 0.75
-"""Share of symbols that stretches must have in common where the number of inner passes varies."""
+"""Smallest share of symbols that stretches must have in common if the number of inner passes varies."""
 LN_ORDERS = 25.0
-"""Logarithm of the number of orders of calls of which one is that they take turns, at least."""
+"""Smallest logarithm of the number of possible orders of calls from which on it is no chance that they take turns."""
 EXPLAINED = 0.7
-"""Least share of the calls that stretches have more or fewer of than the typical one which inner loops must make."""
+"""Smallest share of the differences from the typical stretch, in calls, that inner loops must explain."""
 
 
 @dataclass(frozen=True)
 class LoopPasses:
-    """The stretches between occurrences of a call, compared. Symbols are the sequence's."""
+    """Stretches between the occurrences of a call, and how alike they are. Symbols are numbers of the sequence's calls.
+
+    Attributes:
+        at: Index of the call at which each stretch begins, int64 of shape (count,).
+        slots: Number of calls of the candidate that take turns.
+        context: Number of successive calls by which the candidate's calls are told apart.
+        typical: How often the median stretch has each symbol, int64 of shape (symbols,).
+        regularity: Calls that a stretch has in common with the typical one / calls of either, 0 to 1.
+        kinds: The same share for symbols in place of calls.
+        order: Share of groups of successive calls that a stretch has in common with the next one.
+        varying: Mask of the symbols whose number differs between stretches, shape (symbols,).
+        off: Sum over stretches of |number of each symbol - its number in the typical one|, shape (symbols,).
+    """
 
     at: np.ndarray  # int64 (count,): where the stretches begin
     slots: int
@@ -48,40 +65,43 @@ class LoopPasses:
 
     @property
     def count(self) -> int:
+        """Number of stretches."""
         return len(self.at)
 
     @cached_property
     def length(self) -> int:
-        """Calls of the typical stretch."""
+        """Number of calls in a stretch, median."""
         return int(np.median(np.diff(self.at))) if len(self.at) > 1 else 1
 
     @property
     def is_regular(self) -> bool:
-        """Check whether stretches make the same calls, equally often."""
+        """True if stretches make the same calls equally often: by IN_ORDER, and by REGULAR or REGULAR_ALONE."""
         return self.order >= IN_ORDER and self.regularity >= (REGULAR if self.slots > 1 else REGULAR_ALONE)
 
     @property
     def is_alike(self) -> bool:
-        """Check whether stretches make the same calls, be it more or less often."""
+        """True if stretches make the same calls, equally often or not (SAME_KINDS)."""
         return self.is_regular or self.kinds >= SAME_KINDS
 
     @property
     def is_of_a_place(self) -> bool:
-        """Check whether stretches are passes where paths tell places apart.
+        """True if stretches are passes, in a sequence whose calls are told apart by their path.
 
-        Their calls take turns, or are one call that others follow in the same order most of the time.
+        The candidate's calls take turns; or the candidate is one call, and other calls follow in the same order most
+        of the
+        time (SAME_PLACE).
         """
         has_order = self.context == 1 and self.length >= GROUP
         return self.takes_turns or (has_order and min(self.order, self.regularity) >= SAME_PLACE)
 
     @property
     def takes_turns(self) -> bool:
-        """Check whether this many different calls would hardly ever take turns as often if their order were random."""
+        """True if so many different calls would hardly take turns as often in a random order (LN_ORDERS)."""
         orders = lgamma(self.slots * self.count + 1) - self.slots * lgamma(self.count + 1) - lgamma(self.slots + 1)
         return self.context == 1 and bool(orders > LN_ORDERS)
 
     def is_regular_around(self, inner: list[LoopPasses]) -> bool:
-        """Check whether stretches are regular apart from inner loops, which are passed more or less often."""
+        """Return True if stretches are regular apart from inner loops, whose number of passes varies."""
         if self.order < IN_ORDER or self.kinds < SAME_KINDS or not (self.typical.astype(bool) & ~self.varying).any():
             return False
         made = np.zeros(len(self.typical), bool)
@@ -94,8 +114,13 @@ class LoopPasses:
 
 
 def compared(symbols: np.ndarray, groups: np.ndarray, one: LoopCandidate) -> LoopPasses:
-    """Return the stretches that a candidate cuts a sequence into; the last one has no known end and is left out.
-    groups: the number of the symbols in a row, at least four, up to each call."""
+    """Compare the stretches into which a candidate cuts a sequence. The last stretch has no known end, and is left out.
+
+    Args:
+        symbols: Symbol of each call.
+        groups: Number of the group of at least four successive symbols that ends at each call.
+        one: The candidate.
+    """
     at = one.at
     kinds = int(symbols.max(initial=-1)) + 1
     chosen = np.unique(np.linspace(0, len(at) - 2, min(MOST_PASSES, len(at) - 1)).astype(np.int64))
@@ -116,7 +141,7 @@ def compared(symbols: np.ndarray, groups: np.ndarray, one: LoopCandidate) -> Loo
 
 
 def _in_common(groups: np.ndarray, at: np.ndarray) -> float:
-    """Return the mean share of its different groups that a stretch has in common with the next one."""
+    """Return the mean share of its groups that a stretch has in common with the next one."""
     if len(at) < 3 or np.median(np.diff(at)) < GROUP:
         return 1.0
     shares = []
@@ -127,7 +152,14 @@ def _in_common(groups: np.ndarray, at: np.ndarray) -> float:
 
 
 def counts_of(symbols: np.ndarray, begin: np.ndarray, end: np.ndarray, kinds: int) -> np.ndarray:
-    """Count how often each symbol is in each stretch [begin, end), int64 (stretches, kinds)."""
+    """Count how often each symbol occurs in each stretch [begin, end); int64 of shape (stretches, kinds).
+
+    Args:
+        symbols: Symbol of each call.
+        begin: Index of the first call of each stretch.
+        end: Index behind the last call of each stretch.
+        kinds: Number of symbols.
+    """
     table = np.zeros((len(begin), kinds), np.int64)
     for row, first, last in zip(table, begin.tolist(), end.tolist(), strict=True):
         row += np.bincount(symbols[first:last], minlength=kinds)

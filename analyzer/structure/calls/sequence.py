@@ -1,4 +1,4 @@
-"""The calls of one rank as a sequence of symbols: equal symbols are the same call, made again."""
+"""The calls of one rank as a sequence of symbols. Equal symbols mean that the same call was made again."""
 
 from __future__ import annotations
 
@@ -35,17 +35,18 @@ from tracelib.schema.procedures import (
 )
 
 MOST_CALLS = 1 << 24
-"""Largest number of calls of a rank that are examined, the first ones: 61 bytes each."""
+"""Largest number of calls of a rank that are examined. They take 61 bytes each; further calls are ignored."""
 FEWEST_CALLS = 6
-"""Number of calls below which a rank's polling calls are examined, too, if it did nothing but poll."""
+"""If a rank makes fewer calls than this, its polls are examined, too."""
 WAITS_FOR_SOME = of_kinds("waitsome")
+"""Procedures that wait for some of several requests."""
 _STATES, _MOST = frozenset(map(int, State)), max(map(int, State)) + 1
 _NOT_YET = -(1 << 63)
-"""Time at which a thread left the call before its first one."""
+"""Placeholder for the time at which a thread left the call before its first one."""
 
 
 class SymbolDetail(IntEnum):
-    """Properties that two calls must share to be the same symbol, besides procedure and call path."""
+    """Properties, besides procedure and path, that two calls must share to have the same symbol."""
 
     SIZE = 0  # communicator, partner, and length by powers of two; where the path is known, a root is no partner
     PEER = 1  # communicator and partner
@@ -53,7 +54,7 @@ class SymbolDetail(IntEnum):
 
 
 class OutputKind(IntEnum):
-    """Kind of output of a program's results by a call."""
+    """Whether a call outputs results of the program, such as to a file or to a root."""
 
     NONE = 0
     BESIDE = 1  # it may be done beside such calls: a file is opened, others are waited for
@@ -62,7 +63,25 @@ class OutputKind(IntEnum):
 
 @dataclass(frozen=True)
 class Sequence:
-    """The calls of a rank between MPI_Init and MPI_Finalize that do something with other ranks, in order."""
+    """Calls of a rank between MPI_Init and MPI_Finalize that involve other ranks, in order. Times are ns.
+
+    Attributes:
+        rank: The rank.
+        symbols: Symbol of each call for each SymbolDetail, numbered from 0; int32 of shape (details, calls).
+        enter: Entry of each call, int64.
+        exit: Exit of each call, int64.
+        left: Time at which the rank left the call before, which need not be in the sequence, int64.
+        burst: Computing since the call before in the sequence, int64; CPU time if it was recorded.
+        clocks: Number of times that the clock was read before each call, int32.
+        call: Number of each call's procedure in Trace.procedures, int32.
+        output: OutputKind of each call, uint8.
+        together: Whether each call is a collective, bool.
+        path: Row of each call's path in CallPaths.tables, int64. 0: not known.
+        begin_ns: End of MPI_Init, or start of the process.
+        end_ns: Begin of MPI_Finalize, or end of the last call.
+        is_whole: Whether all calls were examined. False: there were more than MOST_CALLS.
+        is_named: Whether the procedures are known. False: calls are states, or steps of signals.
+    """
 
     rank: int
     symbols: np.ndarray  # int32 (details, calls): dense from 0 for each SymbolDetail
@@ -85,13 +104,19 @@ class Sequence:
 
 
 def sequence_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None = None) -> Sequence:
-    """Return the sequence of a rank, of the calls that it enters from `begin_ns` on and before `end_ns` (None: all of
-    them): of its thread with most calls.
+    """Read the sequence of calls of a rank's thread with most calls.
 
-    Polls, looks at the clock and questions to MPI do not count: how often they are made is no matter of the program's
-    structure. Nor do waits for some of several requests, of which fewer are made if more requests complete together.
-    In a program that tests requests no waits count: it is chance which of the two completes a request. A rank that
-    makes no other calls has these. One that hardly makes any has its states instead.
+    Polls, reading the clock and queries of MPI do not count, because their number has nothing to do with the program's
+    structure. Nor do waits for some of several requests: fewer are made if more requests complete together. In a
+    program
+    that tests requests, no waits count, since chance decides which call completes a request. If a rank makes only such
+    calls, they count. If it hardly makes any call, its states are used instead.
+
+    Args:
+        trace: The trace.
+        rank: The rank.
+        begin_ns: Only calls that are entered from this time on.
+        end_ns: Only calls that are entered before this time. None: no limit.
     """
     found, tests = _read(trace, rank, begin_ns, end_ns, _kinds(trace.procedures))
     if tests:
@@ -107,12 +132,12 @@ def sequence_of(trace: Trace, rank: int, begin_ns: int = 0, end_ns: int | None =
 
 
 def names_of(trace: Trace) -> tuple[str, ...]:
-    """Return the names of the numbers in Sequence.call: procedures, and behind them states."""
+    """Return the names for the numbers in Sequence.call: the procedures, followed by the states."""
     return (*trace.procedures, *(NAMES.get(State(number), "") if number in _STATES else "" for number in range(_MOST)))
 
 
 def _of_states(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> Sequence:
-    """Return the states of a rank as its calls: whatever its busiest thread does between two bursts of computing."""
+    """Return the states of a rank's busiest thread as its calls: whatever lies between two bursts."""
     enter, exit_, state = interruptions(trace, rank)
     first, last = trace.span(rank)
     left = np.concatenate([[first], exit_[:-1]])[: len(enter)]
@@ -137,7 +162,10 @@ def _of_states(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> Se
 def _kinds(procedures: tuple[str, ...], *, asking: bool = False, waiting: bool = True) -> np.ndarray:
     """Return bits of enum sequence_kind by procedure, uint8.
 
-    asking: procedures that only query MPI are part of a sequence, too; waiting: so are waits for requests.
+    Args:
+        procedures: Names of the procedures.
+        asking: Whether procedures that only query MPI belong to a sequence, too.
+        waiting: Whether waits for requests belong to a sequence.
     """
     aside = INIT | FINALIZE if asking else INIT | FINALIZE | POLLS | CLOCKS | ASKING_MPI | WAITS_FOR_SOME
     aside |= frozenset() if waiting else WAITS
@@ -156,8 +184,7 @@ def _kinds(procedures: tuple[str, ...], *, asking: bool = False, waiting: bool =
 
 
 def _read(trace: Trace, rank: int, begin_ns: int, end_ns: int | None, kinds: np.ndarray) -> tuple[Sequence, bool]:
-    """Return the calls of a rank that are SEQUENCE_KEPT, and whether it tests requests. Calls are read block by
-    block."""
+    """Read the calls of a rank that belong to a sequence, and return whether the rank tests requests."""
     columns = _Columns(kinds)
     blocks = _Blocks(trace, rank, begin_ns, end_ns)
     thread = _busiest(trace, rank, begin_ns, end_ns)
@@ -179,7 +206,7 @@ def _testing(procedures: tuple[str, ...]) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _outputs(procedures: tuple[str, ...]) -> np.ndarray:
-    """uint8 by procedure: values of OutputKind."""
+    """Return the OutputKind of each procedure, uint8."""
     return np.array([_output(base_name(name)) for name in procedures], np.uint8)
 
 
@@ -199,7 +226,7 @@ def _output(name: str) -> OutputKind:
 
 
 def _busiest(trace: Trace, rank: int, begin_ns: int, end_ns: int | None) -> int:
-    """Return the thread that makes most calls."""
+    """Return the thread of a rank that makes most calls."""
     threads = int(trace.threads[rank])
     if threads <= 1:
         return 0
@@ -213,8 +240,11 @@ Block = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
 
 
 class _Blocks:
-    """CALL of a rank between two times; of each the row of its path, and the CPU time before it: 0 or less where it was
-    not read (that before polls is part of the next burst). None: these were not recorded."""
+    """Calls of a rank between two times, block by block.
+
+    A block has the calls, the row of each call's path, and the CPU time before each call (0 or less: not read; CPU time
+    before polls counts for the next burst). None in place of paths or CPU times: they were not recorded.
+    """
 
     def __init__(
         self, trace: Trace, rank: int, begin_ns: int, end_ns: int | None, *, calls_alone: bool = False
@@ -243,13 +273,13 @@ class _Blocks:
 
 
 class _Rows:
-    """Rows that come in blocks, taken in others."""
+    """Rows that come in blocks of one size and are taken in blocks of another."""
 
     def __init__(self, blocks: Iterator[np.ndarray]) -> None:
         self._blocks, self._left = blocks, np.zeros(0, np.int64)
 
     def next(self, count: int) -> np.ndarray:
-        """Read `count` more rows; 0 for missing rows."""
+        """Return the next `count` rows. Missing rows are 0."""
         while len(self._left) < count and (block := next(self._blocks, None)) is not None:
             self._left = np.concatenate([self._left, block])
         found, self._left = self._left[:count], self._left[count:]
@@ -257,7 +287,7 @@ class _Rows:
 
 
 class _Columns:
-    """The columns of a sequence as they grow."""
+    """Columns of a sequence, to which blocks of calls are appended."""
 
     _TIMES = ("enter", "exit", "left", "burst", "path")
     _NUMBERS = ("clocks", "call")
@@ -272,7 +302,7 @@ class _Columns:
             raise MemoryError
 
     def append(self, rows: np.ndarray, paths: np.ndarray | None, cpu: np.ndarray | None, thread: int) -> None:
-        """Append a block of CALL, in order; only rows of `thread` count."""
+        """Append the calls of `thread` in a block of calls."""
         rows = np.ascontiguousarray(rows)
         beside = [None if column is None else np.ascontiguousarray(column, np.int64) for column in (paths, cpu)]
         given = [ffi.NULL if column is None else pointer(column, "int64_t *") for column in beside]
@@ -296,9 +326,15 @@ class _Columns:
     def sequence(
         self, rank: int, start: int, output: np.ndarray, together: np.ndarray, *, is_whole: bool, has_cpu: bool
     ) -> Sequence:
-        """Return all of them.
+        """Return the sequence of all calls that were appended.
 
-        start: when the rank began, if it did not initialise MPI; output, together: by procedure.
+        Args:
+            rank: The rank.
+            start: Start of the rank, ns, in case it did not initialise MPI.
+            output: OutputKind of each procedure.
+            together: Whether each procedure is a collective.
+            is_whole: Whether all calls were read.
+            has_cpu: Whether CPU times were recorded.
         """
         state = self._state
         begin = int(state.init) if state.has_init else start

@@ -1,8 +1,8 @@
-"""The graph of a parallel program from a traced run, with marks of what is heterogeneous (DP*Graph++).
+"""Graph of a parallel program from a traced run, with marks where processes differ (DP*Graph++).
 
 Source: PEMPIs-Het, section 3.1, figures 2 and 3: parts of the program that heterogeneity touches have symbols of
-another colour. Only some processes execute such a part, or some more often, or with more bytes, or (computing) they
-take different times for it.
+another colour. In such a part, only some processes execute it, or some execute it more often or with more bytes, or
+(computing) take longer.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from analyzer.trace import CallPaths, Trace
 from analyzer.trace.trace import check_computing
 
 _LEAST_COMPUTING = 0.005
-"""Part of the run's time from which on what a rank computes between two communications is a part of the program."""
+"""Computing between two communications is a part of the graph if a rank spends this share of the run in it."""
 _DIFFERS = 1.1
-"""Times of ranks differ where the longest mean is more than this times the shortest ..."""
+"""Ranks may differ if the longest mean time is more than this times the shortest."""
 _SURE = 0.001
-"""... and equal ones would vary as much with this probability (analysis of variance)."""
+"""Ranks differ if equal ranks would show such a difference with less than this probability (analysis of variance)."""
 
 
 class NodeKind(Enum):
-    """Kinds of parts of a program."""
+    """Kind of a part of a program: computing or communication."""
 
     COMPUTING = "computing"
     COMMUNICATION = "communication"
 
 
 class DifferingProperty(Enum):
-    """Property in which processes differ."""
+    """Property in which processes differ in a part of the program."""
 
     WHO = "only some execute it"
     TIMES = "some execute it more often"
@@ -47,7 +47,17 @@ class DifferingProperty(Enum):
 
 @dataclass(frozen=True)
 class GraphNode:
-    """A part of the program; arrays by rank."""
+    """Part of a program: a communication at one place, or the computing between two communications.
+
+    Attributes:
+        kind: Computing or communication.
+        label: Procedure and place of a communication. "": computing.
+        count: Number of executions of each rank, shape (ranks,).
+        ns: Time of each rank, computing or inside MPI, shape (ranks,).
+        bytes: Bytes that each rank sent and received, shape (ranks,).
+        first_ns: Begin of the first execution, mean of the ranks.
+        differs: Properties in which the ranks differ.
+    """
 
     kind: NodeKind
     label: str  # of a communication: the procedure and its place; of computing: ""
@@ -59,15 +69,20 @@ class GraphNode:
 
     @property
     def each_ns(self) -> np.ndarray:
-        """Mean time of an execution on the ranks that execute it."""
+        """Mean time of one execution, ns, for each rank that executes the part."""
         there = self.count > 0
         return self.ns[there] / self.count[there]
 
 
 @dataclass(frozen=True)
 class GraphEdge:
-    """Edge from one part to the next, or a message from one communication to another; indices of nodes, -1: begin or
-    end."""
+    """Edge from one part of the program to the next, or messages from one communication to another.
+
+    Attributes:
+        source: Index of the node where the edge begins. -1: the begin of the program.
+        target: Index of the node where the edge ends. -1: the end of the program.
+        by_rank: Number of passes of each rank; for messages, one number for all ranks.
+    """
 
     source: int
     target: int
@@ -75,18 +90,28 @@ class GraphEdge:
 
     @property
     def count(self) -> int:
-        """How often on all ranks."""
+        """Number of passes, or of messages, of all ranks."""
         return int(self.by_rank.sum())
 
     @property
     def is_back(self) -> bool:
-        """Check whether the edge leads to an earlier part, or to the same: a loop."""
+        """True if the edge leads to an earlier part or to the same part, which is a loop."""
         return self.target != ENDS and self.source != ENDS and self.target <= self.source
 
 
 @dataclass(frozen=True)
 class ProgramGraph:
-    """Parts in order of their first execution."""
+    """Graph of a program. Its nodes are in order of their first execution.
+
+    Attributes:
+        file: Path of the run.
+        ranks: Number of ranks.
+        seen: Ranks that were analyzed.
+        nodes: Parts of the program.
+        flow: Edges from each part to the next.
+        messages: Messages from one communication to another.
+        without_messages: Whether there were too many calls to find where messages begin and end.
+    """
 
     file: str
     ranks: int
@@ -106,7 +131,7 @@ class ProgramGraph:
 
 
 def program_graph(trace: Trace, team: Team) -> ProgramGraph:
-    """Find the graph. Collective over the team.
+    """Find the graph of a traced program. Collective over the team.
 
     Raises:
         TracelibError: It is not known when the ranks compute.
@@ -200,12 +225,15 @@ def _who(count: np.ndarray) -> Iterator[DifferingProperty]:
 
 
 def times_differ(count: np.ndarray, ns: np.ndarray, squares: np.ndarray) -> bool:
-    """Check whether ranks take different times: more than a tenth, and more than their own executions vary.
+    """Return True if ranks take different times for one execution.
+
+    The longest mean must be more than 1.1 times the shortest, and more than the variation of each rank's executions
+    explains (analysis of variance, probability below 0.001).
 
     Args:
-        count: Executions by rank; ranks with none are left out.
-        ns: Sums of their times.
-        squares: Sums of the squares of their times.
+        count: Number of executions of each rank. Ranks with none are left out.
+        ns: Sum of the times of each rank's executions, ns.
+        squares: Sum of the squares of these times, ns^2.
     """
     there = count > 0
     count, ns, squares = count[there], ns[there], squares[there]

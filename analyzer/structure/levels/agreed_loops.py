@@ -1,4 +1,4 @@
-"""The loops that most ranks have: each rank is looked at by itself, then they are asked."""
+"""The loops that most ranks have. Loops are found for each rank by itself; then the ranks vote."""
 
 from __future__ import annotations
 
@@ -27,24 +27,27 @@ from tracelib.schema.procedures import (
 )
 
 SENDING, RECEIVING = SENDS | IMMEDIATE_SENDS | SEND_RECEIVES, RECEIVES | IMMEDIATE_RECEIVES | SEND_RECEIVES
+"""Procedures that send, and procedures that receive, point to point."""
 MOST_KEPT = 1 << 21
 """Largest number of calls whose sequences are kept in memory; sequences of further ranks are read again."""
 NEAR = 0.02
-"""Ranks whose counts differ by no more than this share of it, or by one, speak of the same loop."""
+"""Two ranks mean the same loop if their numbers of passes differ by at most this share, or by one."""
 MOST_AT_ONCE = 1 << 20
-"""Number of times of iterations of which medians are taken at once."""
+"""Largest number of values of which medians are computed at once, which bounds the memory."""
 IN_COMMON = 0.5
-"""Least share of what parts of a pass differ by on single ranks that they must differ by on all ranks together. Where
-ranks take turns to compute long, all together compute alike in each part."""
+"""Parts of a pass stay one pass if they differ by at least this share on all ranks together.
+
+The share is of the differences on single ranks. Where ranks take turns to compute long, all ranks together compute
+alike in each part, and the parts are passes of their own."""
 MAJORITY = 0.5
-"""More than this share of the ranks that make calls must have a loop."""
+"""A loop is accepted if more than this share of the ranks that make calls have it."""
 
 Reads = Callable[[Trace, int, int, int | None], Sequence]
-"""Reads the sequence of a rank of a trace between two times (ns; None: to the end)."""
+"""Function that reads the sequence of a rank of a trace between two times in ns. None: to the end."""
 
 
 class Sequences:
-    """The sequences of some ranks, read when they are asked for."""
+    """Sequences of calls of the ranks of a trace, which are read when they are needed."""
 
     def __init__(
         self,
@@ -53,7 +56,14 @@ class Sequences:
         read: Reads = sequence_of,
         source: IterationEvidence = IterationEvidence.CALLS,
     ) -> None:
-        """Prepare the reading. begin_ns: only calls entered from then on; read: reads them; source: name of that."""
+        """Prepare the reading of sequences.
+
+        Args:
+            trace: The trace.
+            begin_ns: Only calls that were entered from this time on are read.
+            read: Function that reads a sequence.
+            source: Name of what the sequences are made of.
+        """
         self.trace, self.source, self._begin, self._read = trace, source, begin_ns, read
         self._kept: dict[int, Sequence] = {}
         self._calls = 0
@@ -70,7 +80,7 @@ class Sequences:
         return found
 
     def length(self, rank: int) -> int:
-        """Return the number of calls in the sequence of a rank."""
+        """Return the number of calls in a rank's sequence."""
         return self._lengths[rank] if rank in self._lengths else len(self[rank])
 
     def around(self, rank: int, number: int, loop: SequenceLoop, edges: np.ndarray) -> tuple[Sequence, int]:
@@ -94,13 +104,20 @@ class Sequences:
 
 
 def _is_pass(some: Sequence, stretch: tuple[int, int], first: int, edges: np.ndarray) -> bool:
-    """Check whether a sequence that begins with call `first` begins and ends this pass where its edges are."""
+    """Return True if the begin and end of a pass are at the given edges.
+
+    Args:
+        some: Part of a sequence, which begins with call `first` of the sequence.
+        stretch: First and last call of the pass, as indices into the whole sequence.
+        first: Index of the first call of `some` in the whole sequence.
+        edges: Begin and end of the pass, ns.
+    """
     at = np.array(stretch) - first
     return bool(((some.left[at] == edges) | (some.enter[at] == edges)).all())
 
 
 def whole(sequences: Sequences, ranks: Several[int]) -> RankStretches:
-    """Return all calls of some ranks."""
+    """Return, for each of some ranks, the stretch that holds all of its calls. A stretch is read when it is needed."""
 
     def of(rank: int) -> RankStretch:
         calls = sequences[rank]
@@ -111,7 +128,19 @@ def whole(sequences: Sequences, ranks: Several[int]) -> RankStretches:
 
 @dataclass(frozen=True)
 class AgreedLoop:
-    """A loop that most ranks have."""
+    """Loop that more than half of the ranks have.
+
+    Attributes:
+        count: Number of passes.
+        edges: Begins of the passes and end of the last pass, ns, int64 (ranks, count + 1). -1: no call of the rank.
+        every: Numbers n such that each n-th pass does something more.
+        body: What a pass does, as text.
+        agreement: Share of the ranks that make calls which have the loop with exactly this number of passes.
+        own: The loop in the sequence of each rank of this process that has it.
+        source: What the loop was found by.
+        share: Share of a rank's calls that lie in the loop.
+        tasks: Passes of ranks that are each handed their share of the passes. None: all ranks pass equally often.
+    """
 
     count: int
     edges: np.ndarray  # int64 (ranks, count + 1) ns; -1: the rank does not have it
@@ -125,16 +154,18 @@ class AgreedLoop:
 
     @property
     def begin_ns(self) -> int:
+        """Begin of the first pass on the earliest rank, ns."""
         return int(self.edges[self.edges[:, 0] >= 0, 0].min())
 
     @property
     def end_ns(self) -> int:
+        """End of the last pass on the latest rank, ns."""
         return int(self.edges[:, -1].max())
 
 
 @dataclass(frozen=True)
 class _Said:
-    """A loop of one rank, as it tells the others."""
+    """Loop of one rank, in the form that is sent to other processes."""
 
     count: int
     begin_ns: int
@@ -144,14 +175,14 @@ class _Said:
     tasks: TaskPasses | None = None  # of all ranks that do the same
 
     def each(self) -> Iterator[_Said]:
-        """Yield all possible loops."""
+        """Yield this loop and the other forms that it may have."""
         yield self
         yield from self.around
 
 
 @dataclass(frozen=True)
 class _Own:
-    """A loop of one rank of this process."""
+    """Loop of one rank of this process."""
 
     loop: SequenceLoop  # as places in the whole sequence
     said: _Said
@@ -161,17 +192,17 @@ class _Own:
 
     @property
     def told(self) -> _Said:
-        """Statement for the others: this loop, and what else it may be."""
+        """Statement for other processes: this loop, and the other forms that it may have."""
         return replace(self.said, around=tuple(one.said for one in self.around))
 
     def each(self) -> Iterator[_Own]:
-        """Yield all possible loops."""
+        """Yield this loop and the other forms that it may have."""
         yield self
         yield from self.around
 
     @classmethod
     def from_loop(cls, loop: SequenceLoop, of: RankStretch, procedures: tuple[str, ...]) -> _Own:
-        """Make a loop of the calls of a stretch. procedures: names_of."""
+        """Make a loop from the calls of a stretch. `procedures` are the names from `names_of`."""
         calls = of.calls
         times = int(calls.enter[loop.begins[0]]), int(calls.exit[loop.end - 1])
         said = _Said(loop.count, *times, _served(calls, loop, procedures))
@@ -182,7 +213,7 @@ class _Own:
 
 @dataclass(frozen=True)
 class _Found:
-    """A loop of one rank of this process, and the loop of the parts of its passes if these were grouped."""
+    """Loop of one rank of this process. If parts were grouped to passes, it also holds the loop of these parts."""
 
     loop: _Own
     parts: _Own | None
@@ -194,12 +225,15 @@ class _Found:
         return cls(_Own.from_loop(loop, of, procedures), parts, loop.stages)
 
     def chosen(self, common: frozenset[int]) -> _Own:
-        """Return the grouped passes if groups of this size are `common` to the ranks, else the parts."""
+        """Return the loop of grouped passes if the size of its groups is in `common`.
+
+        Otherwise return the loop of the parts.
+        """
         return self.loop if self.parts is None or len(self.stages) in common else self.parts
 
 
 def _stages_in_common(stages: Several[tuple[int, ...]], team: Team) -> frozenset[int]:
-    """Return the sizes of groups in which the ranks together compute unevenly, too. Collective."""
+    """Return the sizes of groups whose parts differ on all ranks together, by IN_COMMON. Collective."""
     mine: dict[int, list[int]] = {}
     for times in filter(None, stages):
         sums = mine.setdefault(len(times), [0] * (len(times) + 1))
@@ -212,8 +246,11 @@ def _stages_in_common(stages: Several[tuple[int, ...]], team: Team) -> frozenset
 
 
 def _served(calls: Sequence, loop: SequenceLoop, procedures: tuple[str, ...]) -> frozenset[int]:
-    """Return the procedures of a loop that exchanges messages with one rank alone, as a worker does with its master;
-    else none."""
+    """Return the procedures of a loop that exchanges messages with one rank alone, as a worker does with its master.
+
+    Returns:
+        Numbers of the procedures. Empty: the loop is not of this kind.
+    """
     part = slice(int(loop.begins[0]), loop.end)
     made = np.unique(calls.call[part])
     names = {base_name(procedures[number]) for number in made.tolist()}
@@ -224,8 +261,16 @@ def _served(calls: Sequence, loop: SequenceLoop, procedures: tuple[str, ...]) ->
 
 
 def agreed(sequences: Sequences, stretches: RankStretches, team: Team) -> list[AgreedLoop]:
-    """Return the loops that follow one another and that more than half of the ranks have, in order of time. stretches:
-    of ranks of this process. Collective."""
+    """Find the loops that more than half of the ranks have. Collective.
+
+    Args:
+        sequences: Sequences of calls.
+        stretches: Stretches of the ranks of this process in which loops are searched.
+        team: Processes that share the work.
+
+    Returns:
+        Loops that follow one another, in order of time.
+    """
     names = names_of(sequences.trace)
     found = {
         one.rank: [_Found.from_loop(loop, one, names) for loop in loops]
@@ -240,7 +285,7 @@ def agreed(sequences: Sequences, stretches: RankStretches, team: Team) -> list[A
 
 
 def _voted(everybody: Mapping[int, list[_Said]]) -> list[_Said]:
-    """Return loops that more than half of the ranks have, each as one of them has it; they do not overlap."""
+    """Return loops that more than half of the ranks have, each as one of these ranks has it. They do not overlap."""
     rank = np.array([rank for rank, loops in everybody.items() for _ in loops], np.int64)
     every = [one for loops in everybody.values() for one in loops]
     times = np.array([(one.begin_ns, one.end_ns) for one in every], np.int64).reshape(-1, 2)
@@ -259,7 +304,7 @@ def _voted(everybody: Mapping[int, list[_Said]]) -> list[_Said]:
 
 
 def _most(said: Several[Several[_Said]], ranks: int) -> _Said | None:
-    """Find the statement that more than half of all ranks make. None: there is none. A rank may make several."""
+    """Return the statement that more than half of all ranks make. None: there is none. A rank may make several."""
     votes = Counter(count for one in said for count in {each.count for each in one})
 
     def near(count: int) -> int:
@@ -272,8 +317,10 @@ def _most(said: Several[Several[_Said]], ranks: int) -> _Said | None:
 
 
 def _handed_out(said: Several[_Said], ranks: int) -> _Said | None:
-    """Return the loop of ranks that are handed tasks: more than half of all, but not all, exchange the same messages
-    with one rank each, and not equally often. Of these the one with the median number of passes."""
+    """Return the loop of ranks that are handed tasks, with the median number of passes. None: there is no such loop.
+
+    More than half of the ranks, but not all, exchange the same messages with one rank each, and not equally often.
+    """
     served = Counter(one.served for one in said if one.served)
     usual = max(served, key=lambda made: (served[made], sorted(made)), default=frozenset[int]())
     if not MAJORITY * ranks < served[usual] < ranks:
@@ -287,7 +334,7 @@ def _handed_out(said: Several[_Said], ranks: int) -> _Said | None:
 
 
 def _overlap(begin: np.ndarray | int, end: np.ndarray | int, other: _Said) -> np.ndarray:
-    """Return a mask of the loops from `begin` to `end` that are at the time of another one."""
+    """Return a mask of the loops that overlap `other` by more than half of the shorter of the two."""
     shared = np.minimum(end, other.end_ns) - np.maximum(begin, other.begin_ns)
     return shared > 0.5 * np.minimum(end - begin, other.end_ns - other.begin_ns)
 
@@ -299,7 +346,7 @@ def _agree(
     wanted: _Said,
     team: Team,
 ) -> AgreedLoop | None:
-    """Put together all ranks' iterations of a loop; a rank that counts otherwise gets the times of most others."""
+    """Combine the iterations of all ranks to one loop. A rank with another number of passes gets the median times."""
     mine: dict[int, SequenceLoop] = {}
     times: dict[int, np.ndarray] = {}
     names = names_of(sequences.trace)
@@ -344,6 +391,6 @@ def _commonest(parts: Several[Counter[tuple]]) -> tuple[str, tuple[int, ...], fl
 
 
 def _usual(edges: np.ndarray) -> np.ndarray:
-    """Return the median of the ranks, int64 (count + 1,)."""
+    """Return the median over the ranks of each edge, int64 of shape (count + 1,)."""
     parts = np.array_split(edges, 1 + edges.size // MOST_AT_ONCE, axis=1)
     return np.concatenate([np.median(part, axis=0).astype(np.int64) for part in parts])

@@ -1,6 +1,7 @@
-"""The stretches of a signal in which each period is like the next one.
+"""Stretches of a signal in which each period resembles the next one.
 
-Source: Casas 2009, sections 3.5 and 3.6; where it is silent, how alike periods are is what tells where they end.
+Source: Casas 2009, sections 3.5 and 3.6. Where the thesis is silent, stretches end where periods no longer resemble
+each other.
 """
 
 from __future__ import annotations
@@ -16,19 +17,27 @@ from analyzer.structure.wavelets import MOST_PIECES, NOTHING, closing, levels, r
 
 
 def cross_correlation(pattern: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the sum over m of pattern[m] values[u + m], for each u at which the pattern lies within the values; by
-    FFT."""
+    """Compute the sum over m of pattern[m] values[u + m], by FFT.
+
+    The result has one value for each u at which the pattern lies within the values.
+    """
     length = 1 << (len(values) + len(pattern)).bit_length()
     found = irfft(np.conj(rfft(pattern, length)) * rfft(values, length), length)
     return found[: max(len(values) - len(pattern) + 1, 0)]
 
 
 def representative(values: np.ndarray, period: float, iterations: int = 1, *, literal: bool = False) -> int:
-    """Return the first of `iterations` periods of samples, so that they are the most periodic ones.
+    """Return the sample at which the most typical stretch of whole periods begins.
 
-    `literal`: where the cross-correlation with sine waves is highest. That is also where bursts are larger than
-    usual, so that a damaged iteration would be chosen. Else of all places of that phase the one whose samples are
-    nearest to the median of all periods.
+    Args:
+        values: Samples of a signal.
+        period: Period, in samples.
+        iterations: Number of periods in the stretch.
+        literal: Whether to choose the place with the highest cross-correlation with a sine wave, as the thesis does.
+            There
+            bursts are larger than usual, so that a damaged iteration may be chosen. Otherwise, of all places with
+            the same
+            phase, the one whose samples are nearest to the median of all periods is chosen.
     """
     width = max(round(iterations * period), 1)
     if width >= len(values):
@@ -46,28 +55,38 @@ def representative(values: np.ndarray, period: float, iterations: int = 1, *, li
 
 
 MORE = 1.02
-"""Least ratio of covered time at which a coarser division into phases is taken."""
+"""A coarser division into phases is used only if it covers at least this many times the time."""
 LIKE, STEPS = 0.75, 8
-"""Least correlation of neighbouring periods of a loop, as a share of the usual one; and the number of places a period
-at which it is computed."""
+"""LIKE: smallest correlation of neighbouring periods of a loop, relative to the usual one. STEPS: places per period."""
 EARLY = 0.05
-"""Share of a period by which the next one may be early or late and still be like this one."""
+"""Share of a period by which the next period may be early or late, and still resembles this one."""
 CLOSED = 1
-"""Twice this number of places that are not alike does not end a stretch: a period that begins behind a burst may miss
-the next one if that is late. Between two loops more than a period is not alike."""
+"""Up to twice this number of places without resemblance do not end a stretch.
+
+A period that begins behind a burst may miss the next burst if that is late. Between two loops, more than a period has
+no resemblance."""
 OVER = 0.19
-"""Share of a period by which stretches that are alike reach beyond each end of a loop."""
+"""Share of a period by which stretches of resemblance reach beyond each end of a loop."""
 
 
 class SignalStretch(NamedTuple):
-    """A stretch of a signal, and its period; None: its neighbours are alike, but have none."""
+    """Stretch of a signal, and its period.
+
+    Attributes:
+        signal: The samples of the stretch.
+        period_ns: Period of the stretch. None: neighbouring stretches of the part resemble each other, but it has
+            none.
+    """
 
     signal: RunSignal
     period_ns: float | None
 
 
 def periodic_stretches(piece: RunSignal) -> list[SignalStretch]:
-    """Return the periodic stretches of the level at which they cover most; of levels alike the finest."""
+    """Find the periodic stretches of a signal, at the level of detail at which they cover most time.
+
+    Of levels that cover about as much (MORE), the finest is used.
+    """
     best, most = list[SignalStretch](), 0.0
     for cuts in (*levels(piece.values), np.array([[0, len(piece.values)]])):
         if len(cuts) > MOST_PIECES or np.diff(cuts).sum() <= MORE * most:
@@ -80,13 +99,15 @@ def periodic_stretches(piece: RunSignal) -> list[SignalStretch]:
 
 
 def cut(piece: RunSignal, first: int, last: int) -> RunSignal:
-    """Return the samples from the first to before the last."""
+    """Return the part of a signal from sample `first` to before sample `last`."""
     return RunSignal(piece.name, piece.begin_ns + first * piece.width_ns, piece.width_ns, piece.values[first:last])
 
 
 def _periodic(part: RunSignal) -> list[SignalStretch]:
-    """Return the stretches of a part in which each period is like the next one; none: it has no period. Each may have a
-    period of its own, of which that of the part is a multiple."""
+    """Return the stretches in which each period resembles the next. []: the part has no period.
+
+    Each stretch may have a period of its own, of which the period of the part is a multiple.
+    """
     found = period_of(part.values)
     if found is None:
         return []
@@ -108,20 +129,19 @@ def _periodic(part: RunSignal) -> list[SignalStretch]:
 
 
 def period_ns(part: RunSignal) -> float | None:
-    """Return the period of a signal by its own samples."""
+    """Return the period of a signal by its own samples, ns. None: it has none."""
     found = period_of(part.values)
     return found.samples * part.width_ns if found else None
 
 
 def alike_share(part: RunSignal, period_ns: float) -> float:
-    """Compute the share of a signal in which each period is like the next one."""
+    """Compute the share of a signal in which each period resembles the next one, 0 to 1."""
     windows, ahead, _ = _periods(part.values, round(period_ns / part.width_ns))
     return float((alike(windows, ahead) >= LEAST).mean()) if len(windows) else 0.0
 
 
 def _periods(values: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return stretches of one period from STEPS places a period on, the stretches behind them, and the places'
-    distance."""
+    """Return periods of samples and the periods behind them, from STEPS places a period, and the distance of places."""
     step = max(width // STEPS, 1)
     windows, ahead = (
         np.lib.stride_tricks.sliding_window_view(some, width)[::step] if len(some) >= width else np.zeros((0, width))
@@ -131,14 +151,22 @@ def _periods(values: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, in
 
 
 def _from_like_to_like(stretches: np.ndarray, like: np.ndarray) -> list[list[int]]:
-    """Shorten stretches to the first and the last alike place in them; stretches without one are left out."""
+    """Shorten stretches to their first and last place with resemblance. A stretch without such a place is left out."""
     inside = [first + np.flatnonzero(like[first:last]) for first, last in stretches.tolist()]
     return [[int(places[0]), int(places[-1]) + 1] for places in inside if len(places)]
 
 
 def alike(one: np.ndarray, other: np.ndarray, shift: int = 0) -> np.ndarray:
-    """Return the correlations of stretches, (n, samples) each, with others that are up to `shift` samples early or
-    late, as they are highest; 0 where one does not vary."""
+    """Correlate stretches with other stretches that may be early or late; return the highest correlation of each pair.
+
+    Args:
+        one: Stretches, shape (n, samples).
+        other: Stretches, shape (n, samples).
+        shift: Largest number of samples by which the others may be early or late.
+
+    Returns:
+        float64 of shape (n,). 0: one of the two does not vary.
+    """
     (one, first), (other, second) = _varying(one), _varying(other)
     if shift:
         length = 1 << (one.shape[1] + shift - 1).bit_length()

@@ -21,13 +21,13 @@ from analyzer.structure.signals.from_calls import BURSTS, COLLECTIVE, COMPUTING,
 from analyzer.trace import Losses, State, Trace, TracerTime
 
 SLIVER = 0.005
-"""Parts shorter than this share of the time around them are merged into the loop beside them."""
+"""A part shorter than this share of the time around it is merged into the loop beside it."""
 SLOW, MOST_SLOW = 1.5, 3
-"""Iterations longer than SLOW times the typical one are named, at most MOST_SLOW of them."""
+"""Iterations longer than SLOW times the typical one are listed, at most MOST_SLOW of them."""
 
 
 class IterationMethod(Enum):
-    """Way to look for iterations."""
+    """How iterations are found: by calls, by signals, by both, or by the rules of the thesis."""
 
     CALLS = "calls"  # by the sequences of calls alone
     BOTH = "both"  # by these; where they say nothing, by signals that agree
@@ -38,14 +38,20 @@ class IterationMethod(Enum):
 
 
 DEFAULT_SIGNALS = (BURSTS, COMPUTING, MESSAGES, COLLECTIVE)
-"""The most dependable first (Casas 2009, section 3.7.2)."""
+"""Signals that are examined by default, the most dependable first (Casas 2009, section 3.7.2)."""
 
 
 def structure(
     trace: Trace, team: Team, method: IterationMethod = IterationMethod.BOTH, named: Sequence[str] = ()
 ) -> Structure:
-    """Find the structure of a run. named: the signals that are looked at, besides calls; (): the usual ones. Collective
-    over the team."""
+    """Find the structure of a run. Collective over the team.
+
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+        method: How iterations are found.
+        named: Names of the signals that are examined. (): DEFAULT_SIGNALS.
+    """
     names = named or DEFAULT_SIGNALS
     ranks, flushed = _readable(trace, team), _flushes(trace, team)
     if method is IterationMethod.CALLS:
@@ -84,9 +90,15 @@ def structure(
 
 
 def main_loop(trace: Trace, team: Team, *, by_signals: bool = False) -> RunPart | None:
-    """Return the main loop that `structure` finds, without its costs and what is inside it; None: there is none.
+    """Find the main loop as `structure` does, without its costs and the loops inside it. Collective over the team.
 
-    by_signals: where calls say nothing, signals are looked at, as by IterationMethod.BOTH. Collective over the team.
+    Args:
+        trace: The run.
+        team: Processes that share the work.
+        by_signals: Whether to use signals if the calls show no loop, as IterationMethod.BOTH does.
+
+    Returns:
+        The main loop. None: there is none.
     """
     nodes = _by_calls(trace, team, _readable(trace, team), _flushes(trace, team), deepest=1)
     if not nodes and by_signals:
@@ -96,8 +108,11 @@ def main_loop(trace: Trace, team: Team, *, by_signals: bool = False) -> RunPart 
 
 
 def all_loops(trace: Trace, team: Team) -> list[RunPart]:
-    """Find all loops that `structure` finds, as Structure.loops has them, without their costs. Collective over the
-    team."""
+    """Find all loops as `structure` does, but without their costs. Collective over the team.
+
+    Returns:
+        The loops in the order of Structure.loops.
+    """
     ranks, flushed = _readable(trace, team), _flushes(trace, team)
     disturbed = times_of(disturbing(trace, team), trace.duration_ns)
     nodes = _by_calls(trace, team, ranks, _with_times(flushed, disturbed))
@@ -108,7 +123,7 @@ def all_loops(trace: Trace, team: Team) -> list[RunPart]:
 
 
 def _with_times(flushed: np.ndarray, disturbed: Sequence[PerturbedTime]) -> np.ndarray:
-    """Return begins and ends of the flushes and of perturbed times, int64 (n, 2) ns."""
+    """Append the perturbed times to the flushes: begins and ends, int64 (n, 2), ns."""
     times = np.array([(one.begin_ns, one.end_ns) for one in disturbed], np.int64).reshape(-1, 2)
     return np.concatenate([flushed, times])
 
@@ -136,7 +151,13 @@ def _structure(
 
 
 def structure_of_signal(signal: RunSignal, file: str, *, literal: bool = False) -> Structure:
-    """Return the structure of any values over time."""
+    """Find the structure of a signal alone, without a trace.
+
+    Args:
+        signal: Values over time.
+        file: Name for the structure.
+        literal: Whether to use only the rules of the thesis (Casas 2009, section 3.6.1).
+    """
     duration = len(signal.values) * signal.width_ns
 
     def sampled(begin: int, end: int, samples: int) -> RunSignal:
@@ -148,8 +169,10 @@ def structure_of_signal(signal: RunSignal, file: str, *, literal: bool = False) 
 
 
 def _flushes(trace: Trace, team: Team) -> np.ndarray:
-    """Return begins and ends of all buffers written, int64 (n, 2) ns, in order; not of flushes that closed a rank's
-    file."""
+    """Return begins and ends of the flushes of all ranks, int64 (n, 2) ns, sorted by begin.
+
+    The flush that closes a rank's file is left out.
+    """
     mine = [np.zeros((0, 2), np.int64)]
     for rank in trace.share(team):
         rows = trace.extra(TracerTime).flushes(rank)
@@ -160,7 +183,7 @@ def _flushes(trace: Trace, team: Team) -> np.ndarray:
 
 
 class _Plan:
-    """The parts of a run, before their costs are known."""
+    """Parts of a run before their costs are known."""
 
     def __init__(self, duration_ns: int, nodes: Sequence[LoopNode]) -> None:
         self._duration, self._nodes = duration_ns, nodes
@@ -240,15 +263,15 @@ def _loop(node: LoopNode, begin: int, end: int, costs: _NoCosts) -> RunPart:
 
 
 class _NoCosts:
-    """Costs where there is no trace: none."""
+    """Costs of parts when there is no trace: they have no ranks."""
 
     def between(self, begin: int, end: int) -> PartCost:
-        """Return no cost: nothing is known."""
+        """Return a cost that has only the length of the part."""
         return PartCost(end - begin, np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class _Costs(_NoCosts):
-    """Costs of the ranks between any two of the times that were asked for."""
+    """Costs of parts that begin and end at times known in advance."""
 
     def __init__(self, trace: Trace, team: Team, times: np.ndarray, ranks: Sequence[int], flushed: np.ndarray) -> None:
         mine = {rank: spent(trace, rank, times) for rank in ranks}
@@ -258,7 +281,7 @@ class _Costs(_NoCosts):
         self._flushed = flushed
 
     def between(self, begin: int, end: int) -> PartCost:
-        """Compute the cost between two times, the same on all ranks."""
+        """Return the cost between two of these times, for all ranks."""
         first, last = np.searchsorted(self._times, (begin, end))
         difference = self._sums[:, :, last] - self._sums[:, :, first]
         useful, mpi, lost = difference.T
@@ -267,19 +290,20 @@ class _Costs(_NoCosts):
 
 
 def iterations(trace: Trace, team: Team, level: int = 1, *, by_signals: bool = False) -> Iterations | None:
-    """Find the passes of the main loop (level 1), or of the longest loop inside its typical iteration (level 2), and so
-    on.
+    """Find the iterations of a loop of a level. Collective over the team.
 
-    Iterations of level 1 are taken from a trace that holds them. Collective over the team.
+    Level 1 is the main loop, level 2 the longest loop inside its typical iteration, and so on. If the trace itself
+    stores
+    its iterations, these are level 1.
 
     Args:
         trace: The run.
         team: Processes that share the work.
         level: Level of the loop, from 1.
-        by_signals: Use signals where calls show no loop.
+        by_signals: Whether to use signals if the calls show no loop.
 
     Returns:
-        The iterations; None: there is no such loop.
+        The iterations. None: there is no such loop.
     """
     if level == 1 and (known := recorded(trace, team)):
         return known
@@ -291,9 +315,9 @@ def iterations(trace: Trace, team: Team, level: int = 1, *, by_signals: bool = F
 
 
 def numbered_loops(trace: Trace, team: Team) -> list[Iterations]:
-    """Find the passes of all loops, in the order in which `analyze structure` numbers them, from 1.
+    """Find the iterations of all loops, in the order in which `analyze structure` numbers them. Collective.
 
-    If the trace holds the passes of the first loop, they are taken from there. Collective over the team.
+    If the trace itself stores the iterations of the first loop, these are used.
     """
     found = [part.iterations for part in all_loops(trace, team) if part.iterations]
     known = recorded(trace, team)

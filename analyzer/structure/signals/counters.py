@@ -1,4 +1,4 @@
-"""Signals of counters: what each burst counted, while it lasts."""
+"""Signals of counters: the counts of each burst, spread over the burst's time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analyzer.trace import Counters, Losses, Trace
 
 
 class StepBins:
-    """A sum of steps between two times (ns), of which only what changes in each bin is kept."""
+    """Sum of step functions over time, in bins of equal width. Each bin stores only the changes in it."""
 
     def __init__(self, begin_ns: int, end_ns: int, samples: int) -> None:
         self.begin_ns, self.end_ns = begin_ns, end_ns
@@ -24,13 +24,19 @@ class StepBins:
         self.change, self.area = np.zeros(self.count), np.zeros(self.count)
 
     def fill(self, target) -> None:
-        """Fill a struct signal_bins of the kernels."""
+        """Let a struct signal_bins of the C kernels point to these bins."""
         target.begin, target.end = self.begin_ns, self.end_ns
         target.width, target.count = self.width_ns, self.count
         target.change, target.area = pointer(self.change, "double *"), pointer(self.area, "double *")
 
     def add(self, begin: np.ndarray, end: np.ndarray, weight: np.ndarray | None = None) -> None:
-        """Add intervals in ns; one without a weight weighs 1."""
+        """Add intervals.
+
+        Args:
+            begin: Begin of each interval, ns.
+            end: End of each interval, ns.
+            weight: Height of each interval. None: 1.
+        """
         struct = ffi.new("struct signal_bins *")
         self.fill(struct)
         first, last = (np.ascontiguousarray(column, np.int64) for column in (begin, end))
@@ -41,11 +47,11 @@ class StepBins:
         lib.signal_add(struct, pointer(first, "int64_t *"), pointer(last, "int64_t *"), weights, len(first))
 
     def packed(self) -> np.ndarray:
-        """Return values to add up over processes."""
+        """Return the stored changes as one array. Arrays of several processes can be summed, and given to `means`."""
         return np.stack([self.change, self.area])
 
     def means(self, packed: np.ndarray) -> np.ndarray:
-        """Return the mean in each bin, (bins,); the last bin may be shorter."""
+        """Return the mean of the sum in each bin, shape (bins,). The last bin may be shorter."""
         change, area = packed
         before = np.cumsum(change) - change
         whole = before * self.width_ns + area
@@ -66,12 +72,23 @@ _STEPS = 1 << 16
 
 
 def in_steps(ratio: np.ndarray) -> np.ndarray:
-    """Round ratios to steps of 2^-16: their sums are exact, so they do not depend on how processes share ranks."""
+    """Round ratios to multiples of 2^-16.
+
+    Sums of them are exact, so that results do not depend on how processes share the ranks.
+    """
     return np.rint(ratio * _STEPS) / _STEPS
 
 
 def counter_named(trace: Trace, name: str) -> str:
-    """Return the counter of a trace that is meant. Raises TracelibError where the trace does not have it."""
+    """Return the name of the trace's counter that a user means.
+
+    Args:
+        trace: The trace.
+        name: Name of a counter, or "instructions", "cycles" or "flops" for the first known counter of these.
+
+    Raises:
+        TracelibError: The trace does not have the counter.
+    """
     known = _recorded(trace) or labelled_counters(trace)
     wanted = {one.lower() for one in _KNOWN.get(name, (name,))}
     found = [one for one in known if one.lower() in wanted]
@@ -88,8 +105,17 @@ def _recorded(trace: Trace) -> list[str]:
 def counted(
     trace: Trace, team: Team, names: Sequence[str], end: int | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Begin, end and counts, float64 (bursts, names), of the bursts of this process' ranks that end before `end`; a
-    count below 0 was not read."""
+    """Yield begin, end and counts of the bursts of this process's ranks, in blocks.
+
+    Args:
+        trace: The trace.
+        team: Processes that share the work.
+        names: Names of counters.
+        end: Only bursts that end before this time, ns. None: all.
+
+    Yields:
+        Begin and end, ns, shape (bursts,); and counts, float64 (bursts, names). A count below 0 was not read.
+    """
     known = _recorded(trace)
     if not known:  # an imported trace has them as events
         for found in bursts(trace, trace.share(team), tuple(names)):
@@ -108,8 +134,19 @@ def counted(
 
 
 def add_counters(trace: Trace, team: Team, names: Sequence[str], begin: int, end: int, samples: int) -> StepBins:
-    """Return the sum over ranks of what the bursts of this process' ranks counted (one counter), or of what they
-    counted per what they counted of the second one: instructions per cycle. 0 where nothing was counted."""
+    """Sum what the bursts of this process's ranks counted, over ranks.
+
+    With two counters, the ratio of the first to the second is summed, such as instructions per cycle. Where nothing was
+    counted, the sum is 0.
+
+    Args:
+        trace: The trace.
+        team: Processes that share the work.
+        names: Names of one or two counters.
+        begin: Begin of the bins, ns.
+        end: End of the bins, ns.
+        samples: Number of bins.
+    """
     bins = StepBins(begin, end, samples)
     for first, last, values in counted(trace, team, names, end):
         weight = values[:, 0]
