@@ -1,4 +1,4 @@
-"""Checks the arguments of public functions against their annotations: a wrong one is a TracelibError of one line."""
+"""Checks of the arguments of public functions against their annotations. A wrong argument raises a TracelibError."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ T = TypeVar("T")
 C = TypeVar("C", bound=type)
 
 _ENDLESS = 1e9
-"""Limits from this on guard against overflows only, and are not told."""
+"""Limits of at least this size only guard against overflows, and are not shown to the user."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Range of a number, for `Annotated`.
+    """Allowed range of a number, for use in `Annotated`.
 
     Attributes:
-        least: The smallest value.
-        most: The largest value.
-        is_open: Whether the ends are outside of the range.
+        least: Smallest value.
+        most: Largest value.
+        is_open: Whether `least` and `most` themselves are outside of the range.
     """
 
     least: float = -math.inf
@@ -38,7 +38,7 @@ class Range:
     is_open: bool = False
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value is in the range."""
+        """Return True if a value is in the range."""
         return self.least < value < self.most if self.is_open else self.least <= value <= self.most
 
     def __str__(self) -> str:
@@ -48,26 +48,27 @@ class Range:
 
 
 Count = Annotated[int, Range(1, 2**31)]
-"""A whole number from 1 on."""
+"""Whole number of at least 1."""
 Natural = Annotated[int, Range(0, 2**31)]
-"""A whole number from 0 on."""
+"""Whole number of at least 0."""
 Share = Annotated[float, Range(0, 1, is_open=True)]
-"""A number between 0 and 1."""
+"""Number between 0 and 1, both exclusive."""
 Seconds = Annotated[float, Range(0, 1e9)]
-"""A time in seconds, from 0 on."""
+"""Time in seconds, at least 0."""
 Factor = Annotated[float, Range(0, 1e300)]
-"""A number from 0 on."""
+"""Number of at least 0."""
 
 
 class _Unfit(Exception):
-    """A value that an annotation does not allow."""
+    """Exception for a value that an annotation does not allow."""
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a function so that its arguments fit their annotations.
+    """Wrap a function so that its arguments are checked and converted by their annotations.
 
-    Numbers of numpy become numbers of Python, and sequences become tuples or lists, as the annotation says. `help`
-    shows options of a TypedDict (`**options: Unpack[...]`) as parameters.
+    Numbers of numpy become numbers of Python, and sequences become tuples or lists. `help` shows the options of a
+    TypedDict
+    (`**options: Unpack[...]`) as parameters.
     """
     signature = inspect.signature(function)
     options = _options(function)
@@ -101,7 +102,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def checks_arguments(kind: C) -> C:
-    """Decorate a class so that the arguments of its public methods, and of its constructor, fit their annotations."""
+    """Decorate a class: the arguments of its public methods and its constructor are checked as by `checked`."""
     for name, method in list(vars(kind).items()):
         if inspect.isfunction(method) and (name == "__init__" or not name.startswith("_")):
             setattr(kind, name, checked(method))
@@ -109,15 +110,15 @@ def checks_arguments(kind: C) -> C:
 
 
 def fitted(name: str, value: Any, kind: Any) -> Any:
-    """Return a value as a type of the annotation `kind`.
+    """Convert a value to a type of an annotation.
 
     Args:
-        name: Name of the argument, for the message.
+        name: Name of the argument, for the error.
         value: The argument.
-        kind: An annotation: a class, a union, `Annotated` with a `Range`, or a list or a dict of these.
+        kind: Annotation: a class, a union, `Annotated` with a `Range`, or a list or a dict of these.
 
     Raises:
-        TracelibError: The value does not fit.
+        TracelibError: The value does not fit the annotation.
     """
     try:
         return _fit(value, kind)
@@ -126,7 +127,7 @@ def fitted(name: str, value: Any, kind: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return the value as it is written in Python, in one line and cut where it is long."""
+    """Return a value as Python would write it, in one line. Long values are cut."""
     try:
         return " ".join(reprlib.repr(value).split())
     except Exception:  # a class of the user's
@@ -142,7 +143,7 @@ def _parameters(function: Callable) -> dict[str, Any]:
 
 
 def _options(function: Callable) -> dict[str, Any]:
-    """Return the annotations of the TypedDict that is unpacked as the function's **options; empty: there is none."""
+    """Return the annotations of the TypedDict that a function unpacks as **options. Empty: there is none."""
     parameters = inspect.signature(function).parameters.items()
     named = [name for name, one in parameters if one.kind is inspect.Parameter.VAR_KEYWORD]
     found = [get_args(kind)[0] for kind in _resolved(function, named).values() if get_origin(kind) is Unpack]
@@ -150,7 +151,10 @@ def _options(function: Callable) -> dict[str, Any]:
 
 
 def _resolved(function: Callable, names: Iterable[str]) -> dict[str, Any]:
-    """Return annotations of some parameters; what only type checkers import may stand in the others."""
+    """Return the annotations of some parameters.
+
+    Annotations of other parameters may name types that are not imported.
+    """
     holder = types.SimpleNamespace(__annotations__={
         name: text for name, text in function.__annotations__.items() if name in names
     })  # fmt: skip
@@ -197,7 +201,7 @@ def _fit_mapping(value: Any, key: Any, item: Any) -> Any:
 
 
 def _fit_several(value: Any, origin: type, item: Any) -> Any:
-    """Fit a list; text and tables are no lists of something."""
+    """Convert a list. Texts and mappings do not count as lists."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise _Unfit
     found = [_fit(one, item) for one in value]
@@ -232,7 +236,7 @@ def _fit_single(value: Any, kind: Any) -> Any:
 
 
 def _fit_number(value: Any) -> float:
-    """Fit a number that is not NaN; whole numbers stay whole."""
+    """Convert a number that is not NaN. Whole numbers stay whole."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise _Unfit
     if isinstance(value, Integral):
@@ -243,7 +247,7 @@ def _fit_number(value: Any) -> float:
 
 
 def _described(kind: Any) -> list[str]:
-    """Describe what an annotation allows, an entry for each alternative."""
+    """Describe in words what an annotation allows; one entry for each alternative."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         limits = " ".join(str(one) for one in arguments[1:])

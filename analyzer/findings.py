@@ -114,7 +114,7 @@ class Finding(InNotebook):
         rank: Rank to look at. -1: all ranks, or none.
         call: Procedure in which the time passes, or in which others wait. "": none.
         region: Region of the program. "": none.
-        number: Number of the finding among those of its kind, from 0.
+        number: Number of the finding among the findings of its kind, from 0.
     """
 
     kind: FindingKind
@@ -132,7 +132,7 @@ LEAST = 0.01
 MOST = 3
 """Largest number of findings that are reported."""
 _EXPLAINS = 0.5
-"""If a reason costs at least this share of what it explains, only the reason is reported."""
+"""If a reason costs at least this share of a kind that it explains, only the reason is reported."""
 _EVIDENCE = 0.25
 """Smallest share of the imbalance that others must spend in one call to count as waiting there."""
 _MAINLY = 0.5
@@ -217,8 +217,9 @@ def _factors(of: Evidence) -> Iterator[Finding]:
 
 
 def _communication(of: Evidence, longest: int, unseen_ns: int) -> Iterator[Finding]:
-    """Find what a run with MPI calls loses on the rank `longest`, which computes longest. The time after the last record,
-    `unseen_ns`, is not counted.
+    """Find what a run with MPI calls loses on the rank `longest`, which computes longest.
+
+    The time after the last record, `unseen_ns`, is not counted.
     """
     efficiency = of.efficiency
     ideal, waiting = efficiency.ideal, of.waits.time_ns.sum(axis=1)

@@ -30,7 +30,7 @@ _OWN_NAMESPACE = Path("/proc/self/ns/pid")
 
 
 class BufferOwner(StrEnum):
-    """Who still needs the buffers of a process: the process itself, the run's rank file, or nobody."""
+    """Party that still needs the buffers of a process: the process itself, the run's rank file, or nobody."""
 
     PROCESS = "process"  # it is running, or may be: it is of another PID namespace or says nothing of itself
     RUN = "run"  # the rank file needs them: they go into it by `tracelib recover`

@@ -1,9 +1,10 @@
-"""The sampler of a node: a process of its own that libtrace.so starts on the first rank of each node.
+"""Sampler of a node: a process of its own, which libtrace.so starts on the first rank of each node.
 
     python -m tracelib.node_sampler FILE PERIOD_NS PID...
 
-writes what the node says about itself every PERIOD_NS to FILE, until all processes PID have ended. It is not a part of
-the traced program, so it may use h5py. It says nothing: it has no terminal.
+It writes the state of the node to FILE every PERIOD_NS, until all processes PID have ended. It is not part of the
+traced
+program, so it may use h5py. It prints nothing, because it has no terminal.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
     from tracelib.samples import SampleFile
 
 LONGEST_WAIT_S = 1.0
-"""How often the ranks are looked at where Linux has no file descriptors for processes (before 5.3)."""
+"""Longest pause between two looks at the ranks, in s, on a Linux without file descriptors for processes (before
+5.3)."""
 
 
 class WatchedProcesses:
-    """The processes whose end is the sampler's. A request to end (SIGTERM) counts as theirs."""
+    """Processes after whose end the sampler ends. A signal to end (SIGTERM) counts as their end."""
 
     def __init__(self, pids: Sequence[int]) -> None:
         self._poll = select.poll()
@@ -57,13 +59,13 @@ class WatchedProcesses:
         self._poll.register(descriptor, select.POLLIN)
 
     def over(self) -> bool:
-        """Return True if all have ended, or the sampler has been asked to end."""
+        """Return True if all processes have ended, or a signal asked the sampler to end."""
         self._look(0)
         self._unwatched = {pid for pid in self._unwatched if _lives(pid)}
         return self._asked or not (self._descriptors or self._unwatched)
 
     def wait_until(self, deadline_ns: int) -> bool:
-        """Sleep until CLOCK_MONOTONIC reads `deadline_ns`; True as soon as `over`."""
+        """Sleep until CLOCK_MONOTONIC reads `deadline_ns`, and return False. Return True at once if `over`."""
         while not self.over():
             left_ns = deadline_ns - time.monotonic_ns()
             if left_ns <= 0:
@@ -73,7 +75,7 @@ class WatchedProcesses:
         return True
 
     def _look(self, wait_s: float) -> None:
-        """Forget processes that have ended; wait so long for the next one that does."""
+        """Forget processes that have ended. Wait at most `wait_s` for the next one to end."""
         for descriptor, _ in self._poll.poll(wait_s * 1e3):
             if descriptor in self._descriptors:
                 self._poll.unregister(descriptor)
@@ -84,7 +86,7 @@ class WatchedProcesses:
 def _lives(pid: int) -> bool:
     """Return True if a process lives.
 
-    One that ended and is not yet waited for has no memory, and so no command line.
+    A process that ended but is not waited for yet has no memory, and so no command line.
     """
     try:
         return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
@@ -93,9 +95,9 @@ def _lives(pid: int) -> bool:
 
 
 def sample(table: SampleFile, ranks: WatchedProcesses, period_ns: int) -> None:
-    """Add a row to `table` now and every `period_ns`, and one at the end. What cannot be kept up is left out.
+    """Add a row to `table` now, every `period_ns`, and at the end. If a period is missed, its row is left out.
 
-    Ends with the ranks, or when the file can no longer be written.
+    The function ends with the ranks, or when the file can no longer be written.
     """
     start_ns = time.monotonic_ns()
     over = False
@@ -109,7 +111,7 @@ def sample(table: SampleFile, ranks: WatchedProcesses, period_ns: int) -> None:
 
 
 def identity() -> dict[str, str | int]:
-    """Return which clock and which node: as the attributes of a rank file."""
+    """Return host, boot and time namespace of this node, as in the attributes of a rank file."""
     boot_id, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/time")
     found: dict[str, str | int] = {"host": socket.gethostname(), "boot_id": "", "time_namespace": 0}
     with contextlib.suppress(OSError):
@@ -127,7 +129,7 @@ def _without_mpi() -> None:
 
 
 def main() -> None:
-    """Sample until the ranks end. If the folder is missing or the disk full, end without a message."""
+    """Sample until the ranks end. If the folder is missing or the disk is full, end without a message."""
     path, period_ns, pids = Path(sys.argv[1]), int(sys.argv[2]), list(map(int, sys.argv[3:]))
     ranks = WatchedProcesses(pids)
     _without_mpi()

@@ -158,7 +158,7 @@ def run(arguments: list[str] | None) -> int:
     """Run the command line, and return its exit code. `analyzer.cli.main` adds the handling of signals.
 
     Args:
-        arguments: Words of the command line. None: those of this process.
+        arguments: Words of the command line. None: the arguments of this process.
     """
     fix_thresholds()
     search_little_for_cycles()

@@ -1,4 +1,4 @@
-"""Host for runs that a Python program opens: it prints nothing, and keeps the remarks."""
+"""Host of runs that a Python program opens. It prints nothing, and keeps the remarks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from analyzer.trace import Trace
 
 @dataclass
 class PythonHost:
-    """One process of Python.
+    """Python process that opens a run; it keeps the remarks instead of printing them.
 
     Attributes:
         team: This process alone.
-        wanted: Iterations that the user chose.
-        remarks: What was said of runs, a line each, without repetitions.
+        wanted: Iterations that the user chose. None: the whole run.
+        remarks: Remarks about runs, one line each, without duplicates.
     """
 
     team: Team = field(default_factory=Team)
@@ -33,21 +33,21 @@ class PythonHost:
         yield lambda text: None
 
     def mention(self, lines: Iterable[str]) -> None:
-        """Keep lines that are new."""
+        """Keep the lines that are not among the remarks yet."""
         self.remarks += [line for line in dict.fromkeys(lines) if line not in self.remarks]
 
     def mention_problems(self, trace: Trace) -> None:
-        """Keep what a user should know of a run."""
+        """Keep the remarks about a run."""
         self.mention(remarks(trace))
 
     def note_buffers(self, trace: Trace) -> None:
-        """Do nothing: `analyze` completes runs from the buffers of this node."""
+        """Do nothing. Only the command `analyze` completes runs from the buffers of this node."""
 
     def call_on_close(self, clean_up: Callable[[], None]) -> None:
-        """Keep a function for `close`."""
+        """Remember a function that `close` will call."""
         self._clean_ups.append(clean_up)
 
     def close(self) -> None:
-        """Remove temporary files."""
+        """Call the remembered functions, the last one first; they remove temporary files."""
         while self._clean_ups:
             self._clean_ups.pop()()

@@ -1,4 +1,4 @@
-"""Files that are written of a run, as methods of an opened run."""
+"""Methods of an opened run that write files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # an analysis is imported when it is asked for
 
 @checks_arguments
 class WrittenFiles(OpenedRun):
-    """Files of a run for other programs: each method writes what the `analyze` command of its name writes."""
+    """Files of a run for other programs. Each method writes what the `analyze` command in its docstring writes."""
 
     def cut(
         self,
@@ -41,13 +41,13 @@ class WrittenFiles(OpenedRun):
 
         Args:
             output: Name of the small run: .h5, .prv or .dim. None: NAME-cut.h5 beside the run.
-            iterations: Number of iterations. None: 2, or more until their efficiencies are like the whole loop's.
-            first: The first of them, from 1.
+            iterations: Number of iterations. None: 2, or as many as are needed for the whole loop's efficiencies.
+            first: Number of the first iteration, from 1. None: as `iteration` says, or the most typical iterations.
             iteration: Iterations by their numbers: 113 or "10-20"; "2:14" is iteration 14 of loop 2.
-            loop: Number of the loop in `structure`; 1 is the main one.
-            begin: Cut from here on, seconds, and not by iterations.
-            end: Cut until here, seconds.
-            force: Whether an existing file is replaced that is no trace.
+            loop: Number of the loop in `structure`; 1 is the main loop.
+            begin: Begin of a stretch of time to cut out instead of iterations, seconds.
+            end: End of the stretch of time, seconds.
+            force: Whether an existing file that is no trace may be replaced.
 
         Raises:
             TracelibError: There are no iterations, or too few, or the file cannot be written.
@@ -87,7 +87,7 @@ class WrittenFiles(OpenedRun):
 
         Args:
             output: Name of the page. None: NAME.html beside the run.
-            force: Whether an existing file is replaced that is no such page.
+            force: Whether an existing file that is no such page may be replaced.
 
         Returns:
             Path of the page.
@@ -179,9 +179,10 @@ class WrittenFiles(OpenedRun):
         Args:
             output: Name of the files, with or without ending, or a folder. None: beside the run.
             to: "perfetto", "chrome", "parquet" or "otf2".
-            tables: Parquet: name of a table, or several. Empty: all.
-            iterations: Parquet: whether there is a table of iterations, and a column in the others.
-            force: Whether existing files are replaced that are none of this kind.
+            tables: Parquet: names of one or several tables. Empty: all tables.
+            iterations: Parquet: whether to write a table of iterations, and the iteration of each row in the other
+                tables.
+            force: Whether existing files of another kind may be replaced.
 
         Returns:
             Paths of the files.
@@ -213,7 +214,7 @@ class WrittenFiles(OpenedRun):
 
         Args:
             output: Name of the file, or a folder. None: NAME-packed.h5 beside the run.
-            codec: How rows are compressed: "gzip", ...
+            codec: Compression of the rows, such as "gzip".
             force: Whether an existing file is replaced.
 
         Raises:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHOWS = ("rows", "profile", "histogram")
 """Forms of the numbers: sums by row, values over time, or counts by value."""
 LEVELS = ("thread", "task", "application", "cpu", "node", "system")
-"""What a row of a view may be."""
+"""Names of what a row of a view may be."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,4 +1,4 @@
-"""Iterations as visits of a region "iteration": whatever looks at regions looks at them."""
+"""Iterations as visits of a region "iteration", so that all analyses of regions can be used for them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from analyzer.trace.trace import Kind
 from tracelib.schema import REGION_TYPE
 
 NAME = "iteration"
+"""Name of the region."""
 
 
 class WithRegion(Annotated):
-    """Trace in which each iteration is one visit of a region NAME on all threads of each rank whose iterations are
-    known.
+    """Trace in which each iteration is one visit of the region "iteration", on all threads of a rank.
 
-    It nests with the program's regions: a region in which an iteration ends belongs to one iteration as a whole.
+    Only ranks whose iterations are known have these visits. They nest with the program's regions: a region in which an
+    iteration ends belongs to one iteration as a whole.
     """
 
     def __init__(self, trace: Trace, iterations: Iterations) -> None:
@@ -38,7 +39,7 @@ class WithRegion(Annotated):
 
 @dataclass(frozen=True, kw_only=True)
 class _WithIterations(Regions):
-    """The regions of the program, and the iterations as the last one."""
+    """Regions of the program, with the iterations as the last region."""
 
     own: Regions
     edges: np.ndarray  # as in Iterations
@@ -97,7 +98,7 @@ class _WithIterations(Regions):
 
 
 def _with(rows: np.ndarray, at: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """Insert rows before some rows; np.insert takes 30 us even if there are none."""
+    """Insert rows before some rows. (np.insert takes 30 us even if there are no rows.)"""
     return np.insert(rows, at, added) if len(rows) else added
 
 
@@ -112,10 +113,15 @@ def _steps(what: np.ndarray, begins: int, ends: int) -> np.ndarray:
 
 
 def _visits(time: np.ndarray, step: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return before which marks the visits in each stretch between edges begin and end, and when, int64.
+    """Find the marks before which the visits of iterations begin and end.
 
-    Marks of a thread at these times begin (1) or end (-1) a visit or do neither (0). Begins and ends take turns. There
-    are none where edges are not known (-1).
+    Args:
+        time: Times of a thread's marks.
+        step: 1 if a mark begins a visit, -1 if it ends one, 0 otherwise.
+        edges: Edges of the iterations of the rank, ns. -1: not known, there are no visits.
+
+    Returns:
+        Indices of marks, and times, int64. Begins and ends alternate.
     """
     nothing = np.zeros(0, np.int64)
     if edges[0] < 0:
@@ -137,10 +143,10 @@ def _visits(time: np.ndarray, step: np.ndarray, edges: np.ndarray) -> tuple[np.n
 
 
 def _nesting(time: np.ndarray, step: np.ndarray, depth: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return begins and ends of iterations that nest with the visits whose marks these are.
+    """Return begins and ends of iterations, moved so that they nest with the visits that the marks describe.
 
-    An edge inside a visit goes to the nearer end of it; an iteration that crosses the end of a visit of several is the
-    longer of its parts.
+    An edge inside a visit moves to the nearer end of the visit. If an iteration crosses the end of a visit that holds
+    several edges, its longer part remains.
     """
     begin, end = edges[:-1].copy(), edges[1:].copy()
     for level in range(int(depth.max())):
@@ -167,14 +173,14 @@ def _held(opens: np.ndarray, closes: np.ndarray, edges: np.ndarray) -> np.ndarra
 
 
 def _around(time: np.ndarray, depth: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Count the visits around each iteration: the least depth within it."""
+    """Return the number of visits around each iteration: the smallest depth within it."""
     first, behind = np.searchsorted(time, begin, "right"), np.searchsorted(time, end, "left") + 1
     padded = np.append(depth, np.iinfo(np.int64).max)
     return np.minimum.reduceat(padded, np.stack([first, behind], axis=1).ravel())[::2]
 
 
 def _places(time: np.ndarray, depth: np.ndarray, at: np.ndarray, wanted: np.ndarray, which: int) -> np.ndarray:
-    """Find the mark before which to insert: among marks of one time the first (0) or last (-1) at the wanted depth."""
+    """Find the mark before which to insert: of the marks at a time, the first (0) or last (-1) at the wanted depth."""
     low, high = np.searchsorted(time, at, "left"), np.searchsorted(time, at, "right")
     for one in np.flatnonzero(high > low).tolist():
         fits = np.flatnonzero(depth[low[one] : high[one] + 1] == wanted[one])

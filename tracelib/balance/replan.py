@@ -1,7 +1,8 @@
-"""When the shares of a running program change: what its ranks measured in, the next shares out.
+"""Decides when the shares of a running program change, from the times that its ranks measured.
 
-Source: search-and-balance specification, section 2, MON: it watches a run and plans again when the estimate is off. How
-it decides is ours, and docs/balance.md says it in words. `tracelib_replan.h` does the same in C, number for number.
+Source: search-and-balance specification, section 2, MON: it watches a run, and plans again when the estimate is off.
+How
+it decides is ours, and described in docs/balance.md. `tracelib_replan.h` computes the same numbers in C.
 """
 
 from __future__ import annotations
@@ -14,21 +15,26 @@ from math import exp, log, sqrt
 from tracelib.schema.shares import split
 
 WINDOWS = (3, 6, 12, 24)
-"""Looks that new shares may come from; the shortest that is enough counts."""
+"""Numbers of looks from which new shares may be computed. The shortest sufficient window counts."""
 FOLDS = 3
+"""Number of parts into which a window is divided for the test of a gain."""
 SPREADS, NOISES = 0.5, 1.0
-"""Margin of the mean gain above the threshold: SPREADS x the distance between the thirds of a window + NOISES x the
-noise of a step / square root of looks. `tracelib_replan.h` has the simulation by which they were chosen."""
+"""Margin by which the mean gain must exceed the threshold.
+
+It is SPREADS x (largest - smallest gain of the thirds of a window) + NOISES x noise of a step / sqrt(looks).
+`tracelib_replan.h` describes the simulation by which both were chosen."""
 LITTLE = 0.1
-"""How far a change of shares must be (logarithm of items, squared) to say half of how a pace depends on the share."""
+"""Change of shares, as squared logarithm of items, that shows half of how a pace depends on the share."""
 MOST_BENT = 2.0
+"""Largest exponent of the dependence of a pace on the share."""
 
 
 @dataclass
 class _Bend:
-    """How the pace of a rank depends on its share: pace ~ items ^ bend, as changes of shares showed it.
+    """Dependence of a rank's pace on its share: pace ~ items ^ bend, as changes of shares showed it.
 
-    A rank with little to do has its CPU as long as it needs it, and with more it waits for others."""
+    A rank with little to do has its CPU as long as it needs it. With more to do, it waits for others.
+    """
 
     old_count: int = 0  # before the last change
     old_pace: float = 0.0
@@ -40,20 +46,26 @@ class _Bend:
         return min(max(self.xy / (self.xx + LITTLE), 0.0), MOST_BENT)
 
     def learn(self, count: int, pace: float) -> None:
-        """Learn from the first steps after a change."""
+        """Update the sums from the first steps after a change of shares."""
         x = log(count / self.old_count)
         self.xy = self.xy / 2 + x * log(pace / self.old_pace)
         self.xx = self.xx / 2 + x * x
 
 
 class PaceMonitor:
-    """The shares of all ranks, and looks at what they measured.
+    """Shares of all ranks, which change by the times that the ranks measured.
 
-    New shares must have gained enough in each third of some looks, when they come from the other two thirds.
+    New shares are computed from two thirds of some looks, and must gain enough in the remaining third, for each
+    third.
     """
 
     def __init__(self, counts: Sequence[int], threshold: float) -> None:
-        """Begin. threshold: the part of a step's time that new shares must gain, beyond noise."""
+        """Begin with shares.
+
+        Args:
+            counts: Number of items of each rank.
+            threshold: Share of a step's time that new shares must gain, beyond noise.
+        """
         self.counts = list(counts)
         self._items, self._threshold = sum(counts), threshold
         self._paces: deque[list[float]] = deque(maxlen=WINDOWS[-1])  # s an item, by rank; the latest look is the first
@@ -68,13 +80,13 @@ class PaceMonitor:
         self.moves = 0  # how often that was seen
 
     def moved(self, seconds: float) -> None:
-        """Note the cost of a move: the seconds that a step took beyond a usual step."""
+        """Record the cost of a change of shares: the seconds that a step took beyond a usual step."""
         now = max(seconds, 0.0)
         self.move_s = (self.move_s + now) / 2 if self.moves else now
         self.moves += 1
 
     def look(self, seconds: Sequence[float], steps: int) -> bool:
-        """Take the times of all ranks at one look, and decide on new shares.
+        """Take the times of all ranks since the last look, and decide whether shares change.
 
         Args:
             seconds: Time in s that each rank computed its items, all steps together.
@@ -103,7 +115,10 @@ class PaceMonitor:
         return False
 
     def _note_noise(self, step_s: float) -> None:
-        """Update the mean relative distance of a step from that of the look before. The latest looks count most."""
+        """Update the mean relative difference of a step's time from the step at the look before.
+
+        Recent looks count most.
+        """
         if self._looks > 1:
             distance = 2 * abs(step_s - self._last_s) / (step_s + self._last_s)
             self._distances = min(self._distances + 1, WINDOWS[-1])
@@ -111,15 +126,16 @@ class PaceMonitor:
         self._last_s = step_s
 
     def _agrees(self, window: int) -> bool:
-        """Return True if a window's thirds agree that other shares gain enough."""
+        """Return True if other shares would gain enough in each third of a window."""
         gains = [self._fold_gain(window, fold) for fold in range(FOLDS)]
         mean = (gains[0] + gains[1] + gains[2]) / FOLDS
         demanded = self._threshold + NOISES * self._noise / sqrt(window)
         return mean - SPREADS * (max(gains) - min(gains)) > demanded
 
     def _fold_gain(self, window: int, fold: int) -> float:
-        """Return the part of the time that a third of the looks would have saved with the shares that the others ask
-        for."""
+        """Return the share of the time that one third of the looks would have saved with the shares from the other
+        thirds.
+        """
         shares = self._bent(self._shares([k for k in range(window) if k % FOLDS != fold]))
         now = then = 0.0
         for k in range(fold, window, FOLDS):
@@ -128,13 +144,14 @@ class PaceMonitor:
         return 1 - then / now
 
     def _pace(self, looks: Sequence[int]) -> list[float]:
-        """Return the pace of each rank, s per item, from some looks."""
+        """Return the pace of each rank in some looks, s per item."""
         return [_middle(values) for values in zip(*(self._paces[k] for k in looks), strict=True)]
 
     def _shares(self, looks: Sequence[int]) -> list[float]:
         """Return shares with which all ranks finish together: items x speed / sum of speeds.
 
-        If paces depend on shares: items = now x (time / time now) ^ (1 / (1 + bend)); the time by Newton's method, in
+        If paces depend on shares: items = now x (time / time now) ^ (1 / (1 + bend)). The time is found by Newton's
+        method, in
         logarithms.
         """
         paces = self._pace(looks)
@@ -156,15 +173,17 @@ class PaceMonitor:
         return [count * exp((at - end) / by) for count, end, by in ranks]
 
     def _bent(self, shares: Sequence[float]) -> list[float]:
-        """Return the numbers of items that, at the present pace, take as long as each share would."""
+        """Return the numbers of items that take as long at the present pace as each share would at its own pace."""
         return [
             share * (share / count) ** bend.bend
             for share, count, bend in zip(shares, self.counts, self._bends, strict=True)
         ]
 
     def _saves(self, window: int) -> tuple[list[int], float, float, float]:
-        """Return the next shares, a step without and with them, and what they would have saved in a window; 0: too
-        little."""
+        """Return new shares, the time of a step without and with them, and the time that they would have saved in a window.
+
+        The saved time is 0 if it is below the threshold. Times are s.
+        """
         counts = one_each(split(self._items, self._shares(range(window))))
         ends = self._bent(counts)
         now = then = steps = 0.0
@@ -175,7 +194,7 @@ class PaceMonitor:
         return counts, now / steps, then / steps, now - then if then < now * (1 - self._threshold) else 0.0
 
     def _takes(self, counts: list[int], window: int, before_s: float, expected_s: float, saved: float) -> bool:
-        """Return True if new shares would by now have saved the cost of moving."""
+        """Change to new shares if they would by now have saved the cost of moving; return whether they changed."""
         if saved + self._waited_s < self.move_s:
             self._waited_s += self._steps[0] * (before_s - expected_s)
             return False
@@ -189,14 +208,14 @@ class PaceMonitor:
         return True
 
     def _judge(self) -> None:
-        """Judge the last plan. If steps took nearer to the time without it, the next plans need more looks."""
+        """Judge the last plan. If steps took nearly as long as without it, the next plan needs more looks."""
         took = _middle([_last_end(self.counts, pace) for pace in self._paces])
         if self.expected_s > 0 and took > sqrt(self.before_s * self.expected_s):
             self._caution = min(self._caution + 1, len(WINDOWS) - 1)
 
 
 def one_each(counts: Sequence[int]) -> list[int]:
-    """Give each rank an item if there are enough: how fast an idle rank is would no longer be seen."""
+    """Give each rank at least one item if there are enough, because the speed of an idle rank cannot be measured."""
     found = list(counts)
     while 0 in found and sum(found) >= len(found):
         found[found.index(max(found))] -= 1
@@ -211,7 +230,7 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def _sum(values: Sequence[float]) -> float:
-    """Add in this order, as in C; sum() rounds otherwise."""
+    """Add in order of the values, as in C. The built-in sum() rounds differently."""
     total = 0.0
     for value in values:
         total += value

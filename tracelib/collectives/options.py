@@ -1,4 +1,4 @@
-"""The options of `python -m tracelib.ngmpi` that ask for collectives."""
+"""Options of `python -m tracelib.ngmpi` for the measurement of collectives."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ SIZES = tuple(k * KIB for k in (2, 4, 6, 8, 10, 12, 14, 16))
 SEGMENTS = (0, KIB, 2 * KIB, 4 * KIB, 8 * KIB)
 """Default sizes and segments in bytes. 0: a whole message. Source: Rodriguez 2011, table 4.2."""
 MOST_RANKS = 10
-"""Up to this many ranks, collectives are timed over every number of ranks; with more, over powers of two and all."""
+"""Up to this number of ranks, collectives are measured on 2, 3, ...
+ranks; above it, on powers of two and on all ranks."""
 _MOST_BYTES = (1 << 31) - 1
 _NAMES = ("collective", "broadcast", "over", "sizes", "segments", "iterations", "repeat")
 
 
 class _Words(click.ParamType):
-    """Known words, separated by commas."""
+    """Type of an option: known words, separated by commas."""
 
     name = "name,..."
 
@@ -40,7 +41,7 @@ class _Words(click.ParamType):
 
 
 class _Sizes(click.ParamType):
-    """Sizes in bytes between commas."""
+    """Type of an option: sizes in bytes, separated by commas."""
 
     name = "size,..."
 
@@ -52,7 +53,7 @@ class _Sizes(click.ParamType):
 
 
 class _Counts(click.ParamType):
-    """Whole numbers between commas."""
+    """Type of an option: whole numbers, separated by commas."""
 
     name = "n,..."
 
@@ -64,7 +65,7 @@ class _Counts(click.ParamType):
 
 
 def collective_options(command: Callable) -> Callable:
-    """Add the options to a click command; `design_of` takes what they gave."""
+    """Add the options to a click command. Give the options to `design_of`."""
     for option in reversed(
         (
             click.option(
@@ -130,14 +131,14 @@ def collective_options(command: Callable) -> Callable:
 
 
 def design_of(world: int, said: dict[str, Any]) -> tuple[CollectiveDesign | None, dict[str, Any]]:
-    """Make a design of the options of a command.
+    """Make a design of measurements from the options of a command.
 
     Args:
-        world: Number of ranks that there are.
+        world: Number of ranks of the world.
         said: All options of the command, by name.
 
     Returns:
-        The design (None: no collectives), and the options that are not about collectives.
+        The design (None: no collectives are to be measured), and the options that are not about collectives.
 
     Raises:
         TracelibError: The design cannot be measured.
@@ -158,7 +159,7 @@ def design_of(world: int, said: dict[str, Any]) -> tuple[CollectiveDesign | None
 
 
 def default_ranks(world: int) -> tuple[int, ...]:
-    """Return every number from 2 to all; for many ranks, powers of two and all."""
+    """Return the numbers of ranks on which collectives are measured: 2 to `world`, or powers of two and `world`."""
     if world <= MOST_RANKS:
         return tuple(range(2, world + 1))
     return *(1 << bit for bit in range(1, (world - 1).bit_length())), world

@@ -142,7 +142,7 @@ class PreparedCollective:
 
 
 def time_collective(collective: PreparedCollective, comm: Any, iterations: int) -> CollectiveTiming:
-    """Measure both phases of a collective, and return the times on all ranks. At least two ranks are needed. Collective.
+    """Measure both phases of a collective, and return the times on all ranks. Collective over at least two ranks.
 
     The first phase has a tenth of the repetitions: its waits are long, and only the order of the ranks matters.
     """
@@ -171,8 +171,9 @@ def time_collective(collective: PreparedCollective, comm: Any, iterations: int) 
 
 
 def _first_phase(collective: PreparedCollective, iterations: int, wait_s: float) -> list[float]:
-    """Return, at rank 0, the median time until the answers of ranks 1, 2, ..., in s, less waits and the answers'
-    time.
+    """Return, at rank 0, the median time until the answers of ranks 1, 2, ..., in s.
+
+    Waits and the time of an answer alone are subtracted.
     """
     found = []
     for responder in range(1, collective.setting.ranks):

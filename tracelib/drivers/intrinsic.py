@@ -1,21 +1,24 @@
-"""Drivers whose quantities the runtime itself records: the program is not asked anything."""
+"""Drivers whose quantities the runtime itself records, without asking the program."""
 
 from __future__ import annotations
 
 from tracelib.drivers.driver import Driver
 
 REAL_TIME = "PAPI_REAL_USEC"
+"""Observable that is the time, and always recorded."""
 
 
 class ClockDriver(Driver):
-    """The wall-clock time, and the program's own variables (section 2.3.1, the intrinsic driver)."""
+    """Driver of the wall-clock time and the program's own variables (section 2.3.1, the intrinsic driver)."""
 
     name, observables, declared = "CLOCK", ("CLOCK",), False
 
 
 class CounterDriver(Driver):
-    """Counters of the processor and the kernel (docs/counters.md). PAPI_REAL_USEC is the time, which is always
-    there."""
+    """Driver of counters of the processor and the kernel (docs/counters.md).
+
+    PAPI_REAL_USEC is the time, which is always recorded.
+    """
 
     name, observables = "PAPI", ("PAPI_*", "CPU_NS")
 
@@ -24,7 +27,7 @@ class CounterDriver(Driver):
 
 
 class SystemDriver(Driver):
-    """Load, CPU, memory, network and disk of each node, sampled once a second."""
+    """Driver of load, CPU, memory, network and disk of each node, sampled once a second."""
 
     name, observables = "System", ("NODE_*",)
 
@@ -33,8 +36,11 @@ class SystemDriver(Driver):
 
 
 class NetworkDriver(Driver):
-    """The LoOgGP parameters of the network (section 3.3.1). They are measured beside the program, by `python -m
-    tracelib.ngmpi`, and `analyze table --network` adds them to the rows."""
+    """Driver of the LoOgGP parameters of the network (section 3.3.1).
+
+    `python -m tracelib.ngmpi` measures them separately from the program, and `analyze table --network` adds them to the
+    rows.
+    """
 
     name, observables = "NGMPI", ("NGMPI_*",)
     advice = (

@@ -1,6 +1,6 @@
-"""All ranks at work: rank 0 gives orders, pairs of ranks carry them out at the same time, rank 0 gets the rows.
+"""Measuring with all ranks: rank 0 gives orders, pairs of ranks carry them out at the same time, rank 0 gets the rows.
 
-Orders and results travel in collectives, so that the only messages are those that are measured.
+Orders and results travel in collectives, so that no other messages are sent than the measured ones.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from mpi4py import MPI
 from tracelib.ngmpi.loop import COLUMNS, MeasuringOrder, MessageLoops
 
 EAGER_TESTS, NAP_S = 200, 0.0002
-"""A waiting rank tests this often, then it sleeps between tests: otherwise it could take the processor of others."""
+"""Number of tests after which a waiting rank sleeps, and its sleep between tests in s.
+
+Without sleep, it could take the processor of others."""
 
 MOST_ROUNDS = 8
-"""Orders that a rank carries out before it reports: reporting is slow where other processes use the processors."""
+"""Largest number of orders that a rank carries out before it reports. Reporting is slow where processors are shared."""
 MOST_PAIRS = 200
-"""Communicators that are kept; an MPI has room for some thousands."""
+"""Largest number of communicators that exist at a time. MPIs have room for some thousands."""
 
 _FIELDS = len(fields(MeasuringOrder))
 _ROWS = 4  # the field that is 0 where there is no order
@@ -34,7 +36,7 @@ def _order(row: np.ndarray) -> MeasuringOrder:
 
 
 class MeasuringCrew:
-    """This rank's part in what all do together."""
+    """One rank's access to the measurements that all ranks do together."""
 
     def __init__(self, world: MPI.Intracomm, loop: MessageLoops) -> None:
         self._comm, self._loop = world.Dup(), loop
@@ -42,11 +44,13 @@ class MeasuringCrew:
         self._pairs: dict[tuple[int, int], MPI.Intracomm | None] = {}
 
     def carry_out(self, rounds: Sequence[Sequence[MeasuringOrder]]) -> list[list[np.ndarray]]:
-        """Carry out orders at rank 0.
+        """Carry out orders. Called at rank 0.
 
-        Return for each order of each round (rows, COLUMNS), with the flags of both ranks.
+        Args:
+            rounds: At most MOST_ROUNDS rounds of orders, which follow each other. No rank is in two orders of a round.
 
-        At most MOST_ROUNDS, which follow each other. No rank is in two orders of a round.
+        Returns:
+            For each order of each round, an array of shape (rows, COLUMNS) with the flags of both ranks.
         """
         table = np.zeros(self._shape)
         for number, orders in enumerate(rounds):
@@ -55,7 +59,7 @@ class MeasuringCrew:
         return self._together(rounds)
 
     def serve(self) -> None:
-        """Carry out orders at the other ranks until rank 0 has no more."""
+        """Carry out orders until rank 0 has no more. Called at the other ranks."""
         table = np.zeros(self._shape)
         while True:
             self._share(table)
@@ -64,7 +68,7 @@ class MeasuringCrew:
             self._together([[_order(row) for row in part if row[_ROWS]] for part in table])
 
     def dismiss(self) -> None:
-        """Dismiss the other ranks, at rank 0."""
+        """Tell the other ranks that there are no more orders. Called at rank 0."""
         self._share(np.full(self._shape, _END))
 
     @property
@@ -96,8 +100,10 @@ class MeasuringCrew:
         return self._loop.measure(comm, order).ravel() if first else self._loop.answer(comm, order)
 
     def _meet(self, orders: Sequence[MeasuringOrder]) -> None:
-        """Make the communicators of pairs that have none. All ranks remember all pairs, so that both of a pair forget
-        its communicator at the same time."""
+        """Create the communicators of pairs that have none.
+
+        All ranks remember all pairs, so that both ranks of a pair free its communicator at the same time.
+        """
         if len(self._pairs) + len(orders) > MOST_PAIRS:
             for comm in filter(None, self._pairs.values()):
                 comm.Free()
@@ -109,7 +115,7 @@ class MeasuringCrew:
 
 
 def _merge(rounds: Sequence[Sequence[MeasuringOrder]], parts: list[np.ndarray]) -> list[list[np.ndarray]]:
-    """Merge rows of the measuring ranks with the flags of the answering ones. `parts`: each rank's report."""
+    """Combine the rows of the measuring ranks with the flags of the answering ranks. `parts` has each rank's report."""
     used = [0] * len(parts)
 
     def take(rank: int, number: int) -> np.ndarray:

@@ -21,9 +21,10 @@ _MOST = (1 << 31) - 1
 
 
 def progression(members: Sequence[int]) -> range | None:
-    """Return the world ranks of a group as a range, if they have a constant stride of at least 1. A single rank has stride 1.
+    """Return the world ranks of a group as a range, if they have a constant stride of at least 1.
 
-    None: there is no such stride, a member is outside of the world, or the group has no members.
+    A single rank has stride 1. None: there is no such stride, a member is outside of the world, or the group is
+    empty.
     """
     if not len(members):
         return None
@@ -42,8 +43,9 @@ def said_of(ranks: range) -> int:
 
 
 def is_progression(said: int) -> bool:
-    """Return True if the number in a row of `communicators` encodes a progression, so that `members` has no rows
-    for it.
+    """Return True if the number in a row of `communicators` encodes a progression.
+
+    Then `members` has no rows for the group.
     """
     return bool(said & IS_PROGRESSION)
 

@@ -1,9 +1,11 @@
-"""Levels: a network that is at times faster than at others, for milliseconds or for minutes, whoever else works.
+"""Levels of a network that is at times faster than at others, for milliseconds or minutes, without other load.
 
-Two processors of a virtual machine are now two threads of one core, now two cores, as its host moves them; messages
-through shared memory take half as long where they share a cache. Each row holds a message of one byte there and back,
-PRTT(1,0,1), which tells at what level the row was measured. Sizes measured at different levels do not lie on one line,
-so rows of one level only are compared: of the fastest at which nearly all sizes were measured.
+For example, two processors of a virtual machine are two threads of one core or two cores, as the host moves them.
+Messages through shared memory take half as long where both share a cache. Each row has the time of a message of one
+byte
+there and back, PRTT(1,0,1), which shows the level of the row. Sizes measured at different levels do not lie on one
+line.
+So only rows of one level are compared: the fastest level at which nearly all sizes were measured.
 """
 
 from __future__ import annotations
@@ -16,29 +18,39 @@ import numpy as np
 from tracelib.schema.net import RowFlag
 
 BIN = 0.04
-"""Width of the histogram's bins, as a share of the time; about the resolution of clocks where times are shortest."""
+"""Width of the histogram's bins, as a share of the time. It is about the clock's resolution for the shortest times."""
 SMOOTH = np.array([1, 2, 3, 2, 1]) / 9
+"""Weights with which the histogram is smoothed."""
 APART = 1.25
-"""Levels whose times differ by less are one; the rows of one are so close to the most frequent time, or mostly so."""
+"""Smallest ratio of the times of two levels."""
 SPAN = round(np.log(50) / BIN)
-"""Bins from the fastest on: what takes longer is disturbed."""
+"""Number of bins, beginning at the fastest time. Longer times count as disturbed."""
 DEEPEST = 0.6
-"""Largest number of rows in the valley between two levels, relative to the lower of their peaks."""
+"""Two peaks are two levels if the valley between them is at most this share of the lower peak."""
 LEAST_SHARE = 0.1
-"""Smallest share of the rows that a level has. Fewer rows are not a level, but disturbed."""
+"""Smallest share of the rows that a level has. Fewer rows count as disturbed."""
 SURE = 5.0
-"""Standard deviations of the count by which a peak is above the valley beside it."""
+"""Smallest height of a peak above the valley, in standard deviations of the count."""
 FEWEST_ROWS = 100
-"""Number of rows of a pair below which no levels are distinguished."""
+"""Levels are distinguished only if a pair has at least this number of rows."""
 COVERED = 0.9
-"""Share of the sizes that the reported level holds rows of."""
+"""Smallest share of the sizes of which the reported level must have rows."""
 FEWEST_OF_SIZE = 3
+"""Smallest number of rows for which a level counts as having a size."""
 UNKNOWN = -1
+"""Level of a row in which a rank lost its processor."""
 
 
 @dataclass(frozen=True)
 class PairLevels:
-    """Levels of one pair, the fastest first."""
+    """Levels of one pair of ranks, the fastest first.
+
+    Attributes:
+        latency_s: Latency of each level: half of PRTT(1,0,1), median.
+        share: Share of the rows of each level.
+        of_row: Level of each row, or UNKNOWN.
+        reported: Level that is reported.
+    """
 
     latency_s: np.ndarray  # half of PRTT(1,0,1), median
     share: np.ndarray  # of the rows
@@ -47,12 +59,16 @@ class PairLevels:
 
     @property
     def counts(self) -> np.ndarray:
-        """Rows at the reported level (bool); where there is but one, all rows."""
+        """Mask of the rows at the reported level. If there is only one level, all rows."""
         return self.of_row == self.reported if len(self.share) > 1 else np.ones(len(self.of_row), bool)
 
 
 def visits(rows: np.ndarray) -> np.ndarray:
-    """Number the visits: rows that were measured one after the other have the same number."""
+    """Number the visits. A visit is a series of rows that were measured one after the other.
+
+    Returns:
+        Number of each row's visit, int64 of shape (rows,).
+    """
     if not len(rows):
         return np.zeros(0, np.int64)
     warm_up = rows["flags"] & RowFlag.WARM_UP > 0
@@ -65,8 +81,9 @@ def levels(rows: np.ndarray, wanted: int | None = None) -> PairLevels:
 
     Args:
         rows: Rows of the pair.
-        wanted: The level to report, 1 for the fastest; the slowest if there are fewer levels. None: the fastest level
-            of which nearly all sizes have rows.
+        wanted: Number of the level to report, 1 for the fastest. If there are fewer levels, the slowest is reported.
+            None:
+            the fastest level that has rows of nearly all sizes.
     """
     known = (rows["flags"] & (RowFlag.HIT_ZERO | RowFlag.WARM_UP) == 0) & (rows["zero_s"] > 0)
     zero_s = rows["zero_s"][known]
@@ -82,14 +99,24 @@ def levels(rows: np.ndarray, wanted: int | None = None) -> PairLevels:
 
 
 def levels_of_pairs(rows: np.ndarray, wanted: int | None = None) -> dict[int, PairLevels]:
-    """Find the levels of each pair that has rows, by number of the pair. `wanted`: as for `levels`."""
+    """Find the levels of each pair that has rows.
+
+    Args:
+        rows: Rows of all pairs.
+        wanted: As in `levels`.
+
+    Returns:
+        The levels by number of the pair.
+    """
     return {int(pair): levels(rows[rows["pair"] == pair], wanted) for pair in np.unique(rows["pair"])}
 
 
 def at_one_level(rows: np.ndarray, of: Mapping[int, PairLevels]) -> np.ndarray:
     """Return a mask of the rows that were measured at the level reported for their pair.
 
-    `of`: levels_of_pairs(rows).
+    Args:
+        rows: Rows of all pairs.
+        of: Levels of each pair, from `levels_of_pairs`.
     """
     counts = np.ones(len(rows), bool)
     for pair, found in of.items():
@@ -98,7 +125,7 @@ def at_one_level(rows: np.ndarray, of: Mapping[int, PairLevels]) -> np.ndarray:
 
 
 def _covering(size: np.ndarray, of_row: np.ndarray, number: int) -> int:
-    """Return the fastest of so many levels that holds rows of nearly all sizes, else the one of the most."""
+    """Return the fastest level that has rows of nearly all sizes (COVERED). If none has: the level with most sizes."""
     if number == 1:
         return 0
     sizes, place = np.unique(size, return_inverse=True)
@@ -109,7 +136,7 @@ def _covering(size: np.ndarray, of_row: np.ndarray, number: int) -> int:
 
 
 def _valleys(x: np.ndarray) -> np.ndarray:
-    """Return the borders between the levels of logarithms of times."""
+    """Return the borders between the levels, as logarithms of times. `x` are the logarithms of all times."""
     low = np.quantile(x, 0.001)
     bins = np.maximum((x - low) / BIN, 0).astype(int)
     heights = np.convolve(np.bincount(bins[bins < SPAN]), SMOOTH, "full")  # begins two bins earlier
@@ -125,8 +152,10 @@ def _valleys(x: np.ndarray) -> np.ndarray:
 
 
 def _valley(heights: np.ndarray, begin: int, end: int, fewest: float) -> int | None:
-    """Return the deepest bin between two peaks of [begin, end) with `fewest` rows each; None where there is but one
-    peak."""
+    """Return the deepest bin between two peaks of [begin, end) with `fewest` rows each.
+
+    None: there is only one peak.
+    """
     beside = round(np.log(APART) / BIN)
     best, chosen = DEEPEST, None
     for border in range(begin + 1, end - 1):

@@ -1,8 +1,11 @@
-"""From measured PRTT times to the overhead and the gap of each size, disturbed as little as possible.
+"""Overhead and gap of each message size from measured times PRTT (parametrized round trip time), freed of disturbances.
 
-TIA, Eqs. 3.1 and 3.2: T_o(s) = (PRTT(n,d,s) - PRTT(1,0,s)) / (n-1) - d, T_g(s) = (PRTT(n,0,s) - PRTT(1,0,s)) / (n-1).
-What else a processor does only ever makes a PRTT longer. A row that mixes a lengthened PRTT(1,0,s) with others gives
-times that are too short, so the shortest ones of each kind are put together instead, whatever row they are from.
+Source: TIA, Eqs. 3.1 and 3.2: T_o(s) = (PRTT(n,d,s) - PRTT(1,0,s)) / (n-1) - d,
+T_g(s) = (PRTT(n,0,s) - PRTT(1,0,s)) / (n-1).
+
+Other work of a processor only makes a PRTT longer. A row that combines a lengthened PRTT(1,0,s) with other times
+gives a
+result that is too short. So the shortest times of each kind are combined, from whatever row they are.
 """
 
 from __future__ import annotations
@@ -15,16 +18,28 @@ from tracelib.schema.levels import at_one_level, levels_of_pairs, visits
 from tracelib.schema.net import RowFlag
 
 LOW = 0.25
-"""Quantile that stands for a time without disturbance: half of the undisturbed ones are below it or above, where as
-many again are disturbed."""
+"""Quantile that stands for a time without disturbance.
+
+Half of the undisturbed times lie below it, if half of all times are disturbed."""
 FEWEST = 3
-"""With fewer rows without a flag all rows count."""
+"""If fewer rows than this have no flag, all rows count."""
 _Z = 1.96
 
 
 @dataclass(frozen=True)
 class SizeTimes:
-    """Times of each size, in seconds, and half the width of their 95 % confidence intervals (distribution-free)."""
+    """Times of each message size in s, with half the width of their 95 % confidence intervals (distribution-free).
+
+    Attributes:
+        size: Message size in bytes, ascending.
+        rows: Number of rows that count.
+        visits: Number of visits in which the rows were measured.
+        one_s: PRTT(1,0,s).
+        overhead_s: Overhead T_o.
+        overhead_ci_s: Half width of the overhead's interval.
+        gap_s: Gap T_g.
+        gap_ci_s: Half width of the gap's interval.
+    """
 
     size: np.ndarray  # bytes, ascending
     rows: np.ndarray  # how many count
@@ -37,17 +52,30 @@ class SizeTimes:
 
 
 def overheads_s(rows: np.ndarray, one_s: np.ndarray | float) -> np.ndarray:
-    """Return T_o of each row, with the delays as they came out."""
+    """Compute the overhead T_o of each row in s, with the delays that were measured.
+
+    Args:
+        rows: Measured rows.
+        one_s: PRTT(1,0,s) in s, for each row or for all.
+    """
     return (rows["delayed_s"] - one_s) / (rows["train"] - 1) - rows["waited_s"]
 
 
 def gaps_s(rows: np.ndarray, one_s: np.ndarray | float) -> np.ndarray:
-    """Return T_g of each row."""
+    """Compute the gap T_g of each row in s.
+
+    Args:
+        rows: Measured rows.
+        one_s: PRTT(1,0,s) in s, for each row or for all.
+    """
     return (rows["train_s"] - one_s) / (rows["train"] - 1)
 
 
 def undisturbed(rows: np.ndarray, flag: RowFlag) -> np.ndarray:
-    """Return rows without `flag` and not of a warm-up; all if too few are left."""
+    """Return the rows that have neither `flag` nor the flag of a warm-up.
+
+    If fewer than FEWEST are left, all rows but warm-ups are returned, and if there are none of these, all rows.
+    """
     warm = rows[rows["flags"] & RowFlag.WARM_UP == 0]
     for chosen in (warm[warm["flags"] & flag == 0], warm):
         if len(chosen) >= FEWEST:
@@ -56,9 +84,13 @@ def undisturbed(rows: np.ndarray, flag: RowFlag) -> np.ndarray:
 
 
 def low(values: np.ndarray, independent: int) -> tuple[float, float]:
-    """Return the quantile LOW, and half the width of its confidence interval; that of a few values is infinite.
+    """Return the quantile LOW, and half the width of its 95 % confidence interval.
 
-    `independent`: how many of the values share nothing that disturbs them.
+    With fewer than FEWEST values, these are the smallest value and infinity.
+
+    Args:
+        values: The values.
+        independent: Number of values that no common disturbance links.
     """
     if len(values) < FEWEST:
         return float(np.min(values)), np.inf
@@ -68,10 +100,10 @@ def low(values: np.ndarray, independent: int) -> tuple[float, float]:
 
 
 def size_times(rows: np.ndarray) -> SizeTimes:
-    """Summarize the times of each size. Only rows at the reported level count (schema/levels.py).
+    """Summarize the times of each message size. Only rows at the reported level count (schema/levels.py).
 
     Args:
-        rows: Rows of one pair, or of pairs that are alike.
+        rows: Rows of one pair of ranks, or of several pairs that are alike.
     """
     visit, counts = visits(rows), at_one_level(rows, levels_of_pairs(rows))
     rows, visit = rows[counts], visit[counts]

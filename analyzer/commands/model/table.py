@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 class SettingType(click.ParamType):
-    """A parameter of a run."""
+    """Type of an option: a parameter of runs, and where its value stands. The command gets a `RunFactor`."""
 
     name = "setting"
 
@@ -37,7 +37,7 @@ class SettingType(click.ParamType):
 
 
 class Column(click.ParamType):
-    """NAME=EXPRESSION."""
+    """Type of an option: NAME=EXPRESSION. The command gets both as texts."""
 
     name = "column"
 
@@ -51,7 +51,7 @@ class Column(click.ParamType):
 
 
 class Names(click.ParamType):
-    """Names, separated by commas."""
+    """Type of an option: names, separated by commas. The command gets a tuple."""
 
     name = "names"
 
@@ -207,7 +207,11 @@ def _mention(session: Session, found: ExperimentTable) -> None:
 
 
 def _observable(found: ExperimentTable, observable: str | None) -> str:
-    """Return the column that is summed up. Raises TracelibError."""
+    """Return the name of the column that is summarized.
+
+    Raises:
+        TracelibError: There is no such column of numbers.
+    """
     from analyzer.experiments.filters import observable_of
 
     name = observable or observable_of(found.frame)

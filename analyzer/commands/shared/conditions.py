@@ -22,36 +22,53 @@ if TYPE_CHECKING:
     from analyzer.report.badge import Badge
 
 EXAMPLE = "such as 'efficiency < 0.9'"
+"""Hint with an example of a condition."""
 _WRONG = 2
-"""Exit code of a condition that cannot be judged; of one that holds it is 1."""
+"""Exit code if a condition cannot be judged. If a condition holds, the exit code is 1."""
 _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%(?=\s*(?:$|[)<>=!,]|and\b|or\b))")
-"""A number with a per cent sign that is not followed by another operand, which would make it a remainder."""
+"""Number with a per cent sign that is not followed by another operand; then the sign would be a remainder."""
 _NAME = re.compile(r"\W+")
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """Conditions of --fail-if, and the file of the badge, as the user gave them."""
+    """Conditions of --fail-if, and the file of --badge, as the user gave them.
+
+    Attributes:
+        texts: Expressions. The command fails if one of them holds.
+        badge: Path of the badge. None: no badge is written.
+    """
 
     texts: tuple[str, ...] = ()
     badge: Path | None = None
 
     @property
     def asked(self) -> bool:
-        """Whether there is anything to judge."""
+        """True if a condition or a badge was asked for."""
         return bool(self.texts or self.badge)
 
     def check_files(self, sources: Sequence[Path], force: bool = False) -> None:
-        """Raise TracelibError if the badge may not be written; `sources` are read."""
+        """Raise TracelibError if the badge would replace one of the `sources`, or a file of another program without
+        `force`.
+        """
         if self.badge:
             check_replaceable(self.badge, list(sources), force)
 
     def judge(
         self, session: Session, data: Mapping[str, Any], short: Mapping[str, Any], badge: Callable[[], Badge]
     ) -> None:
-        """Write the badge, and end the command with exit code 1 if a condition holds, with a line for each.
+        """Judge the conditions, write the badge, and end the command with exit code 1 if a condition holds.
 
-        data: what `--json` prints, whose names are joined by dots; short: further names. Raises TracelibError.
+        Each condition that holds gives one line on standard error.
+
+        Args:
+            session: Session of the command.
+            data: Content of --json. Nested names are joined by dots.
+            short: Further names and their values.
+            badge: Function that makes the badge.
+
+        Raises:
+            TracelibError: A condition cannot be judged.
         """
         failed = [one for one in (_judged(text, data, short) for text in self.texts) if one]
         if self.badge and session.speaks:
@@ -64,7 +81,7 @@ class Conditions:
 
 
 def condition_options(command: Callable) -> Callable:
-    """Add --fail-if and --badge; the command gets `conditions`."""
+    """Add --fail-if and --badge to a command, which gets both as `conditions`."""
 
     @wraps(command)
     def with_conditions(*args: Any, fail_if: tuple[str, ...], badge: str | None, **given: Any) -> Any:
@@ -85,7 +102,7 @@ def condition_options(command: Callable) -> Callable:
 
 
 def _checked(ctx: click.Context, _: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a text that is no expression, before anything is computed."""
+    """Refuse a text that is no expression before anything is computed."""
     for text in texts:
         try:
             ast.parse(_plain(text), mode="eval")
@@ -95,12 +112,12 @@ def _checked(ctx: click.Context, _: click.Parameter, texts: tuple[str, ...]) -> 
 
 
 def _plain(text: str) -> str:
-    """Write 5 % as 0.05."""
+    """Replace percentages by numbers: 5 % becomes (5/100)."""
     return _PERCENT.sub(r"(\1/100)", text).strip()
 
 
 def _judged(text: str, data: Mapping[str, Any], short: Mapping[str, Any]) -> str:
-    """Return the condition and its values if it holds; "": it does not."""
+    """Return the condition with its values if it holds. "": it does not."""
     import pandas
 
     from analyzer.experiments.expression import chosen
@@ -120,7 +137,7 @@ def _judged(text: str, data: Mapping[str, Any], short: Mapping[str, Any]) -> str
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """Yield names and dotted names of an expression, without functions."""
+    """Yield the names in an expression, also dotted names, but no functions."""
     if isinstance(node, ast.Name | ast.Attribute):
         yield ast.unparse(node)
         return
@@ -140,7 +157,10 @@ def _value(name: str, known: Mapping[str, Any], text: str) -> Any:
 
 
 def flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield numbers and texts by their names, joined by dots; a character that no name can have is an underscore."""
+    """Yield numbers and texts of nested dicts by name. Nested names are joined by dots.
+
+    A character that a name in an expression cannot have becomes an underscore.
+    """
     for key, value in data.items():
         name = before + _NAME.sub("_", str(key))
         if isinstance(value, Mapping):

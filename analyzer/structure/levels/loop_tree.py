@@ -1,4 +1,4 @@
-"""The loops inside loops, by the sequences of calls: of each loop one typical iteration is looked into."""
+"""Loops inside loops, by the sequences of calls. Inner loops are searched in one typical iteration of each loop."""
 
 from __future__ import annotations
 
@@ -15,12 +15,22 @@ from analyzer.structure.levels.agreed_loops import AgreedLoop, Sequences, agreed
 from analyzer.structure.levels.each_rank import RankStretch, RankStretches
 
 DEEPEST = 4
-"""Levels that are looked for."""
+"""Largest number of levels of loops."""
 
 
 @dataclass(frozen=True)
 class LoopNode:
-    """A loop, and the loops inside its typical iteration."""
+    """Loop, with the loops inside its typical iteration.
+
+    Attributes:
+        loop: The loop.
+        level: 1 for the outermost loops.
+        representative: Number of the typical iteration, from 0.
+        fewest: Fewest passes in one iteration of the loop around.
+        most: Most passes in one iteration of the loop around.
+        total: Passes in the whole run.
+        inside: Loops inside the typical iteration.
+    """
 
     loop: AgreedLoop
     level: int
@@ -41,8 +51,19 @@ def tree(
     sequences: Sequences, stretches: RankStretches, team: Team, flushes: np.ndarray, *, level: int = 1,
     deepest: int = DEEPEST,
 ) -> list[LoopNode]:  # fmt: skip
-    """Return the loops of some calls, by time. flushes: (n, 2) begins and ends, ns; deepest: levels that are looked
-    for. Collective."""
+    """Find the loops of some calls, and the loops inside them. Collective over the team.
+
+    Args:
+        sequences: Sequences of calls.
+        stretches: Stretches of the ranks of this process in which loops are searched.
+        team: Processes that share the work.
+        flushes: Begins and ends of flushes, ns, shape (n, 2). The typical iteration has none, if possible.
+        level: Level of the loops.
+        deepest: Largest level.
+
+    Returns:
+        The loops in order of time.
+    """
     found = _tree(sequences, stretches, team, flushes, level, deepest)
     return [_counted(sequences, node, _Chain.from_node(node, team), team) for node in found]
 
@@ -50,7 +71,7 @@ def tree(
 def _tree(
     sequences: Sequences, stretches: RankStretches, team: Team, flushes: np.ndarray, level: int, deepest: int
 ) -> list[LoopNode]:
-    """Build the tree, without how often loops are passed in other iterations than the typical one."""
+    """Build the tree without the numbers of passes in other iterations than the typical one."""
     found = []
     for loop in agreed(sequences, stretches, team):
         number = typical(loop.edges, flushes)
@@ -75,7 +96,12 @@ def _within(sequences: Sequences, loop: AgreedLoop, number: int) -> RankStretche
 
 
 def typical(edges: np.ndarray, flushes: np.ndarray) -> int:
-    """Return the iteration, from 0, whose lengths on all ranks are nearest to each rank's median; one without flush."""
+    """Return the number of the typical iteration, from 0: it has no flush, and lengths near the median on all ranks.
+
+    Args:
+        edges: Edges as in `Iterations`.
+        flushes: Begins and ends of flushes, ns, shape (n, 2).
+    """
     known = np.flatnonzero(edges[:, 0] >= 0).tolist()
     off = np.zeros(edges.shape[1] - 1)
     begins, ends = edges[known[0], :-1].copy(), edges[known[0], 1:].copy()
@@ -94,7 +120,7 @@ def typical(edges: np.ndarray, flushes: np.ndarray) -> int:
 
 
 def _overlapping(begins: np.ndarray, ends: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return a mask of the intervals, in order, that overlap with one of others, (n, 2)."""
+    """Return a mask of the intervals that overlap one of `others`, shape (n, 2). Intervals are in order of time."""
     first = np.searchsorted(ends, others[:, 0], side="right")
     behind = np.searchsorted(begins, others[:, 1], side="left")
     there = first < behind
@@ -105,19 +131,17 @@ def _overlapping(begins: np.ndarray, ends: np.ndarray, others: np.ndarray) -> np
 
 
 class _Chain(NamedTuple):
-    """The rank that tells how often loops are passed, and, where it is one of this process, where the iterations around
-    them begin in its sequence, with the end."""
+    """Rank by which the passes of loops are counted.
+
+    If the rank is one of this process, `edges` has the begins and the end of the iterations around, in its sequence.
+    """
 
     rank: int
     edges: np.ndarray
 
     @classmethod
     def from_node(cls, node: LoopNode, team: Team) -> _Chain:
-        """Start from a loop of which only its own iterations are known, on the first of the ranks with most inner
-        loops.
-
-        Collective over the team.
-        """
+        """Choose the first of the ranks with most inner loops. Collective over the team."""
         own = node.loop.own
         mine = [(-sum(rank in one.loop.own for one in node.walk()), rank) for rank in own]
         _, rank = min(best for part in team.allgather(min(mine, default=None)) if (best := part) is not None)
@@ -125,10 +149,9 @@ class _Chain(NamedTuple):
 
 
 def _counted(sequences: Sequences, outer: LoopNode, chain: _Chain, team: Team) -> LoopNode:
-    """Add how often each loop inside is passed in the shortest and the longest iteration around it, and in all of the
-    run.
+    """Add the passes of each loop inside: fewest and most in an iteration around it, and in the whole run. Collective.
 
-    If the rank cannot tell this, the typical iteration stands for it. Collective.
+    If they cannot be counted, the passes in the typical iteration are used.
     """
     inside = []
     for node in outer.inside:
@@ -147,10 +170,11 @@ def _counted(sequences: Sequences, outer: LoopNode, chain: _Chain, team: Team) -
 
 
 def _begins(calls: Sequence, edges: np.ndarray, inner: SequenceLoop) -> np.ndarray | None:
-    """Find the begins of the passes of a loop in all iterations around it. None: they are not found.
+    """Find the begins of a loop's passes in all iterations around it. None: they are not found.
 
-    Passes begin with the calls that begin the known passes, or behind the calls that end them, if these are equally
-    many as the passes in the iteration with the known ones.
+    Passes begin with the calls that begin the known passes, or behind the calls that end the known passes. Either
+    must give
+    the known number of passes in the iteration of the known passes.
     """
     number = int(np.searchsorted(edges, inner.begins[0], side="right")) - 1
     if not 0 <= number < len(edges) - 1:
@@ -167,8 +191,10 @@ def _begins(calls: Sequence, edges: np.ndarray, inner: SequenceLoop) -> np.ndarr
 
 
 def _behind(ends: np.ndarray, edges: np.ndarray, before: int) -> np.ndarray:
-    """Return the begins of passes from their ends: behind the pass before, or, for the first of an iteration, `before`
-    calls after its begin."""
+    """Return the begins of passes from their ends. A pass begins behind the pass before.
+
+    The first pass of an iteration begins `before` calls after the iteration's begin.
+    """
     around = edges[np.searchsorted(edges, ends, side="right") - 1]
     after = np.append(-1, ends[:-1]) + 1
     return np.where(after <= around, np.minimum(around + before, ends), after)
