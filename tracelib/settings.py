@@ -1,6 +1,6 @@
-"""Checks of what a user sets for the library, before anything is started.
+"""Checks of the user's settings for the library, before a program is started.
 
-Sizes and times are written as csrc/runtime/common/settings.c reads them; there a mistake is said, and does not count.
+Sizes and times are written as in csrc/runtime/common/settings.c. There, a wrong setting is reported and ignored.
 """
 
 from __future__ import annotations
@@ -18,13 +18,19 @@ _NS = {"": units.NS["s"], **units.NS}
 _LONGEST_NS = 9e18
 
 SIZES = {"buffer": BUFFER_BYTES, "limit": LIMIT_BYTES}
+"""Options that are sizes, with their smallest and largest value in bytes."""
 LEAST_SAMPLE_NS = 10_000
+"""Shortest time between two samples, ns."""
 TIMES = ("delay", "duration", "bursts")
-"""Options of `tracelib run`; other code knows them as variables."""
+"""Options of `tracelib run` that are times."""
 
 
 def size_bytes(text: str, least: int, most: int) -> int:
-    """Return the bytes of "64K", "1.5G" or "4096". Raises TracelibError for anything else, and out of bounds."""
+    """Convert a size such as "64K", "1.5G" or "4096" to bytes.
+
+    Raises:
+        TracelibError: The text is no size, or out of the bounds `least` and `most` (bytes).
+    """
     number, factor = units.split_quantity(text.upper(), units.BYTES) or ("-1", 1)
     value = float(number) * factor
     if not least <= value <= most:
@@ -40,7 +46,11 @@ def _readable(size: int) -> str:
 
 
 def time_ns(text: str) -> int:
-    """Return the nanoseconds of "100us", "2m" or "1.5" (seconds). Raises TracelibError for anything else, and 0."""
+    """Convert a time such as "100us", "2m" or "1.5" (seconds) to ns.
+
+    Raises:
+        TracelibError: The text is no time, or 0.
+    """
     number, factor = units.split_quantity(text, _NS) or ("0", 1)
     value = float(number) * factor
     if not 0 < value < _LONGEST_NS:
@@ -49,7 +59,11 @@ def time_ns(text: str) -> int:
 
 
 def check_sampling(text: str) -> None:
-    """Check a sampling setting. Raises TracelibError if it is neither a time nor an event with a number of them."""
+    """Check a setting of sampling: a time from 10 us on, or an event with a number.
+
+    Raises:
+        TracelibError: The text is neither.
+    """
     if re.fullmatch(r"(perf::|PAPI_)\w[^:]*:0*[1-9][0-9]*", text):
         return
     try:
@@ -62,7 +76,15 @@ def check_sampling(text: str) -> None:
 
 
 def check_options(options: Mapping[str, object], environment: Mapping[str, str]) -> None:
-    """Refuse options of `tracelib run` that would do nothing. Raises TracelibError that names the option."""
+    """Check the options of `tracelib run`, also for options that would have no effect.
+
+    Args:
+        options: Options by name. None: the option was not given.
+        environment: Environment variables.
+
+    Raises:
+        TracelibError: An option is wrong. The message names it.
+    """
     readers: dict[str, Callable[[str], object]] = {"sample": check_sampling, **dict.fromkeys(TIMES, time_ns)}
     for name, (least, most) in SIZES.items():
         readers[name] = partial(size_bytes, least=least, most=most)
@@ -80,6 +102,9 @@ def check_options(options: Mapping[str, object], environment: Mapping[str, str])
 
 
 def unknown(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return variables that begin with TRACELIB_ but are unknown, each with the most similar known one ("": none)."""
+    """Return the variables TRACELIB_* that are no settings, each with the most similar known name.
+
+    "": none is similar.
+    """
     strangers = sorted(name for name in environment if name.startswith("TRACELIB_") and name not in NAMES)
     return {name: next(iter(difflib.get_close_matches(name, NAMES, 1, 0.75)), "") for name in strangers}

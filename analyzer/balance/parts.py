@@ -1,7 +1,7 @@
 """A process's time as the sum of the parts of the program, and the fractions of work that follow.
 
-Source: PEMPIs-Het, formula 2: T = sum t_cpu + sum t_com + alpha. What is computed of the shared work grows with a
-process's fraction; communication, and computing that all processes repeat, does not.
+Source: PEMPIs-Het, formula 2: T = sum t_cpu + sum t_com + alpha. Computing of the shared work grows with a process's
+fraction. Communication, and computing that all processes repeat, does not.
 """
 
 from __future__ import annotations
@@ -16,14 +16,22 @@ from analyzer.models.part_file import PartModel, PartModels
 from analyzer.models.terms.product import Product
 
 CPU, COM, REST = "cpu", "com", "alpha"
-"""Kinds of parts: computing, communication, what is not modelled by itself."""
+"""Kinds of parts: computing, communication, and the rest, which has no model of its own."""
 _KINDS = {"burst": CPU, "call": COM}
 _RANKS, _SIZE, _PROCESSES = "ranks", "n", "p"
 
 
 @dataclass(frozen=True)
 class MachinePart:
-    """Times of one part on a type of machine, s, as formulas of n and p. None: there is nothing of it."""
+    """Model of one part of a program on a type of machine. Formulas are in s, of n and p.
+
+    Attributes:
+        kind: CPU, COM or REST.
+        name: Name of the part.
+        shared: Time of shared work, for a process with 1/p of the work. None: no shared work.
+        fixed: Time that does not depend on a process's share. None: no such time.
+        reach: Half of the 95 % interval of the sum. None: not known.
+    """
 
     kind: str
     name: str
@@ -32,26 +40,29 @@ class MachinePart:
     reach: TimeFormula | None = None  # half of the 95 % interval of their sum
 
     def shared_s(self, n: float, p: float) -> float:
-        """Return the time that grows with the share, s; not negative."""
+        """Return the time of a process with 1/p of the work that grows with its share, s; at least 0."""
         return max(self.shared(n, p), 0.0) if self.shared else 0.0
 
     def fixed_s(self, n: float, p: float) -> float:
-        """Return the time that does not grow with the share, s; not negative."""
+        """Return the time of a process that does not grow with its share, s; at least 0."""
         return max(self.fixed(n, p), 0.0) if self.fixed else 0.0
 
     def reach_s(self, n: float, p: float) -> float:
-        """Return half of the interval; 0 where it is not known."""
+        """Return half of the 95 % interval of the time, s. 0: not known."""
         return self.reach(n, p) if self.reach else 0.0
 
 
 def machine_parts(found: PartModels, machine: str) -> tuple[list[MachinePart], tuple[float, float]]:
-    """Make the parts of a machine's model, and find the smallest and the largest n of the runs.
+    """Make the parts of a machine's model from fitted models.
 
-    Of computing, the terms that fall with the number of processes are shared. Where all runs had as many processes,
-    all of it is.
+    Of computing, the terms that fall with the number of processes are shared work. If all runs had the same number of
+    processes, all computing is shared work.
+
+    Returns:
+        The parts, and the smallest and the largest n of the runs.
 
     Raises:
-        TracelibError: The models do not depend on one size, or on something else.
+        TracelibError: The models do not depend on exactly one parameter besides the number of ranks.
     """
     names = {name for part in found.parts for name in part.model.parameters} - {_RANKS}
     if len(names) != 1:
@@ -84,7 +95,7 @@ def _machine_part(part: PartModel, size: str, ranks: int) -> MachinePart:
 
 
 def _falls(term: Product, part: PartModel) -> bool:
-    """Check whether a term is smaller with twice as many ranks."""
+    """Return True if a term is smaller with twice as many ranks."""
     at = {name: ends[1] for name, ends in part.model.ranges.items()}
     return bool(term.value({**at, _RANKS: 2 * at[_RANKS]}) < term.value(at))
 
@@ -96,17 +107,17 @@ def _renamed(text: str, size: str) -> str:
 
 
 def equal_finish(whole_s: Sequence[float], fixed_s: Sequence[float], counts: Sequence[int]) -> list[float]:
-    """Return the fraction of the work for one machine of each type, so that all finish together; they add up to 1.
+    """Compute the fraction of the work for one machine of each type with which all machines finish together.
 
     From f_i W_i + c_i = T for all i and sum p_i f_i = 1: T = (1 + sum p_i c_i / W_i) / sum p_i / W_i.
 
     Args:
-        whole_s: W_i, what all of the shared work takes on one machine of each type.
-        fixed_s: c_i, what a process takes whatever its share.
-        counts: p_i, machines of each type.
+        whole_s: W_i, time of all shared work on one machine of each type, s.
+        fixed_s: c_i, time of a process that does not depend on its share, s.
+        counts: p_i, number of machines of each type.
 
     Returns:
-        By type; 0 or less where what is not shared takes a machine as long as the others need in all.
+        f_i by type. 0 or less: the fixed time alone is as long as the other machines need in all.
     """
     rows = list(zip(whole_s, fixed_s, counts, strict=True))
     time = (1 + sum(p * c / w for w, c, p in rows)) / sum(p / w for w, _, p in rows)

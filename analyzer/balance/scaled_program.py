@@ -1,7 +1,7 @@
-"""A program under another distribution of its work: the bursts of each rank, and its messages, grow with its share.
+"""A program with another distribution of its work: bursts, and messages if wanted, grow with the share of their rank.
 
 Source: search-and-balance specification, section 2 (formula 8: the time of a machine is its fraction of the work times
-what all of it takes there).
+the time that all of the work takes there).
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from analyzer.trace import Regions, Trace
 from analyzer.what_if.blocks import blocks_of_regions
 
 KNOWN = 0.1
-"""The least and the most that a rank can have computed in a region differ by this part of the most, or less."""
+"""Largest relative uncertainty of a rank's CPU time in a region."""
 
 
 def check_region_time(trace: Trace, program: Program, inside: np.ndarray, region: str) -> None:
-    """Raise TracelibError where the CPU time of a rank in a region is not known closely enough.
+    """Raise TracelibError if the CPU time of a rank in a region is not known to 10 % (KNOWN).
 
-    program: with bursts of CPU time; inside: which of its blocks are in the region, bool.
+    Args:
+        trace: The run.
+        program: Operations with bursts of CPU time.
+        inside: Mask of the program's blocks that are in the region.
+        region: Name of the region.
     """
     low, high = bounds(program, program_of(trace, cpu_time=False), inside)
     unknown = np.divide(high - low, high, out=np.zeros(len(high)), where=high > 0)
@@ -39,9 +43,15 @@ def check_region_time(trace: Trace, program: Program, inside: np.ndarray, region
 
 
 def bounds(program: Program, by_clock: Program, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the most CPU time of each rank in a region, ns.
+    """Return the least and the most CPU time of each rank in a region, ns, float64 of shape (ranks,).
 
-    Between two calls it is no more than the clock says passed in the region, and what cannot have passed outside of it.
+    Between two calls, it is at most the wall time in the region. It is at least the CPU time less the wall time
+    outside.
+
+    Args:
+        program: Operations with bursts of CPU time.
+        by_clock: The same operations with bursts of wall time.
+        inside: Mask of the program's blocks that are in the region.
     """
     low, high = np.zeros(program.ranks), np.zeros(program.ranks)
     for stream, rank in enumerate(program.rank):
@@ -63,11 +73,18 @@ SENDS = (OperationKind.SEND, OperationKind.PORT_SEND, OperationKind.PUT)
 
 
 def shared_part(trace: Trace, program: Program, region: str | None) -> tuple[Program, np.ndarray]:
-    """Return the program with block r + 1 for rank r's computation of the shared work, and that computation (ns, by
-    rank).
+    """Mark the computation of the shared work: block r + 1 is the computation of rank r.
 
-    The shared work is all computation, or that in a region with the regions inside. Raises TracelibError where there
-    is no such region, or none of it, or where its CPU time is not known (`region_time`).
+    Args:
+        trace: The run.
+        program: Operations of the run.
+        region: Region whose computation is shared, with the regions inside. None: all computation is shared.
+
+    Returns:
+        The marked program, and the shared computation of each rank, ns.
+
+    Raises:
+        TracelibError: There is no such region or no computation in it, or its CPU time is not known.
     """
     inside = None
     if region is not None:
@@ -93,9 +110,13 @@ def shared_part(trace: Trace, program: Program, region: str | None) -> tuple[Pro
 
 
 def redistributed(marked: Program, grows: np.ndarray, *, messages: bool = False) -> Program:
-    """Return a program of `shared_part` in which rank r has grows[r] times its work.
+    """Return a program in which rank r has grows[r] times its work.
 
-    messages: what a rank sends to one other rank, and puts, has grows[r] times its bytes, too. Collectives keep theirs.
+    Args:
+        marked: Program from `shared_part`.
+        grows: New work / old work of each rank.
+        messages: Whether the messages that a rank sends to one other rank, and its puts, grow, too. Collectives do
+            not.
     """
     scaled = replace(marked, factors=np.concatenate([[1.0], grows]))
     if not messages:

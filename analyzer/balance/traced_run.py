@@ -1,7 +1,7 @@
-"""The distribution that one traced run asks for: from what each rank computed, and how fast its CPU was.
+"""Distribution of work for the next run, from what each rank of one traced run computed, and how fast its CPU was.
 
-Source: search-and-balance specification, section 2 (formulas 9, 10 and 14), with the simulator in place of a model: the
-time of the run is not that of its slowest rank alone.
+Source: search-and-balance specification, section 2 (formulas 9, 10 and 14). The simulator replaces the model, because
+the time of the run is not that of its slowest rank alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,20 @@ _MOST_VARIED = 0.99
 
 @dataclass(frozen=True)
 class Proposal:
-    """A distribution for the next run; arrays by rank."""
+    """Proposed distribution of work for the next run. Arrays have the shape (ranks,).
+
+    Attributes:
+        now: Fraction of the work that each rank had.
+        shared_ns: Computing of the shared work by each rank, on the machine; wall time or CPU time.
+        cpu_ns: CPU time of the shared work in the run. None: not known.
+        parts: Proposed fraction of the work of each rank.
+        measured_ns: Duration of the run. 0: not known, or not comparable with CPU time.
+        replayed_ns: Duration of the replay with the fractions of the run.
+        even_ns: Duration of the replay with equal fractions.
+        planned_ns: Duration of the replay with the proposed fractions.
+        left_out: Calls of the run that the replay leaves out.
+        varied: Largest relative variation of a rank's speed within the run.
+    """
 
     now: np.ndarray  # part of the work that each rank had
     shared_ns: np.ndarray  # what it computed of the shared work, by the clock or as its CPU time, on the machine
@@ -48,13 +61,17 @@ class Proposal:
 
     @property
     def speeds(self) -> np.ndarray:
-        """Relative, the slowest is 1."""
+        """Speed of each rank relative to the slowest, which has 1."""
         return self.parts / self.parts.min()
 
     @property
     def expected(self) -> Expectation:
-        """The replay's time. Its interval allows for speeds that vary as they did within the run, and reaches to what
-        comes out if the replay misses as much as it does of the traced run (not where it is one of CPU time)."""
+        """Times that the replays predict, with an interval.
+
+        The interval allows for speeds that vary as within the run. It is also as wide as the replay of the traced
+        run misses the
+        measured time (if that is comparable).
+        """
         misses = self.measured_ns / self.replayed_ns if self.measured_ns and self.replayed_ns else 1.0
         low, high = self.planned_ns * min(misses, 1.0), self.planned_ns * max(misses, 1.0)
         times = (self.planned_ns, low * (1 - self.varied), high * (1 + self.varied), self.even_ns)
@@ -62,8 +79,7 @@ class Proposal:
 
     @property
     def plan(self) -> SharePlan:
-        """Return the plan as a file holds it: one line of speeds for any size, and the expected computing of each
-        rank."""
+        """Plan with one line of speeds for any size, and the expected computing of each rank."""
         times = self.shared_ns * self.parts / self.now / 1e9
         speeds = tuple(self.speeds.tolist())
         return SharePlan((0.0,), (speeds,), ((0.0, self.expected),), ((0.0, tuple(times.tolist())),))
@@ -79,12 +95,19 @@ def propose(
     cpu_time: bool = False,
     messages: bool = False,
 ) -> Proposal:
-    """Propose parts with which all ranks finish together, if each item takes a rank as long as it did in the run.
+    """Propose fractions with which all ranks finish together, if an item takes each rank as long as in the run.
 
-    region: what is shared; None: all computation. now: the part of the work that each rank had; None: equal ones.
-    cpu_time: a rank is as fast as its CPU time says, without what others took of its CPU; else by the clock. machine:
-    where the next run will be; the speeds of its CPUs count. Raises TracelibError where a rank computed nothing, or its
-    CPU time is not known.
+    Args:
+        trace: The run.
+        machine: Machine of the next run, whose CPU speeds count.
+        team: Processes that share the reading.
+        region: Region whose computation is shared. None: all computation.
+        now: Fraction of the work that each rank had. None: equal fractions.
+        cpu_time: Whether speeds are by CPU time, without the time that other programs took from the CPUs.
+        messages: Whether the size of a rank's messages grows with its share, too.
+
+    Raises:
+        TracelibError: A rank computed nothing, or its CPU time is not known.
     """
     if cpu_time:
         check_cpu_time(trace)
@@ -124,9 +147,9 @@ def propose(
 
 
 def _varied(marked: Program) -> float:
-    """Return the relative standard deviation of each rank's computation in eighths of its bursts; the largest below 1.
+    """Return the largest relative standard deviation of a rank's computation over eighths of its bursts, below 1.
 
-    Where steps are alike it is how much a rank's speed varies from one moment to another.
+    If steps are alike, this is how much the rank's speed varies over time.
     """
     found = 0.0
     for stream in range(len(marked.rank)):
@@ -139,7 +162,7 @@ def _varied(marked: Program) -> float:
 
 
 def _slower(program: Program, computing_ns: np.ndarray) -> np.ndarray:
-    """Compute for each rank how many times as long it computes on the machine as in the run, given a CPU of its own."""
+    """Return for each rank: computing on the machine with a CPU of its own / computing in the run."""
     there, here = np.zeros(program.ranks), np.zeros(program.ranks)
     np.add.at(there, program.rank, computing_ns)
     for stream, rank in enumerate(program.rank):

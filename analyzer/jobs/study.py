@@ -16,18 +16,32 @@ from analyzer.jobs.generator import WorkloadDesign, generate
 from analyzer.jobs.workload import Workload
 
 NOBODY = ""
-"""The model of a policy that needs none."""
+"""Name of the model for policies that need no estimates."""
 _HOUR, _MINUTE = 3600.0, 60.0
 
 
 def estimates_s(workload: Workload, model: str, deviation: float, k: float) -> np.ndarray:
-    """Return the estimates given to the scheduler: T (1 + k sigma) for jobs of the application, else the run time
-    itself."""
+    """Return the estimated run times that the scheduler gets, s, shape (jobs,).
+
+    They are T (1 + k sigma) for jobs of the application, and the true run times for other jobs.
+
+    Args:
+        workload: The jobs.
+        model: Name of the model that predicts T.
+        deviation: Relative standard deviation sigma of the model.
+        k: Number of standard deviations that are added.
+    """
     return np.where(workload.application, workload.predictions_s[model] * (1 + k * deviation), workload.run_s)
 
 
 def smallest_k(workload: Workload, model: str, deviation: float) -> int:
-    """Return the smallest whole k with which no job is cancelled; 0 if the model itself is never exceeded."""
+    """Return the smallest whole k for which no job is cancelled. 0: no job exceeds the model's time.
+
+    Args:
+        workload: The jobs.
+        model: Name of the model.
+        deviation: Relative standard deviation sigma of the model.
+    """
     chosen = workload.application
     ratio = float((workload.run_s[chosen] / workload.predictions_s[model][chosen]).max())
     if ratio <= 1:
@@ -40,7 +54,15 @@ def smallest_k(workload: Workload, model: str, deviation: float) -> int:
 
 @dataclass(frozen=True)
 class WorkloadStudy:
-    """Workloads of a study, and the policies and models tried on each."""
+    """Workloads of a study, and the policies and models that are tried on each.
+
+    Attributes:
+        design: Settings of the workloads.
+        shares: Shares of the application in all node time, 0 to 1.
+        ks: Numbers of standard deviations that are added to predictions.
+        seeds: Seeds of the workloads.
+        policies: Policies of the scheduler.
+    """
 
     design: WorkloadDesign
     shares: tuple[float, ...]  # of the application in all node time, 0 to 1
@@ -77,7 +99,7 @@ def run_study(
 
 
 Key = tuple[str, float, bool]
-"""Model, k, whether this is its smallest k without cancelled jobs."""
+"""Model, k, and whether k is the smallest one without cancelled jobs."""
 
 
 def _trials(study: WorkloadStudy, workload: Workload, policy: QueuePolicy) -> Iterator[tuple[Key, Schedule]]:
@@ -130,14 +152,19 @@ def _gain(mine: float, other: float) -> float:
 
 @dataclass(frozen=True)
 class WorkloadMean:
-    """A mean over workloads, and the half width of its 95 % confidence interval (None: of one workload)."""
+    """Mean over workloads with its 95 % confidence interval.
+
+    Attributes:
+        value: The mean.
+        half: Half width of the interval. None: there is only one workload.
+    """
 
     value: float
     half: float | None
 
     @classmethod
     def of(cls, values: Sequence[float] | pd.Series) -> WorkloadMean:
-        """Compute mean and interval by Student's t from the values, one of each workload."""
+        """Compute mean and interval (Student's t) of one value for each workload."""
         numbers = np.asarray(values, float)
         if len(numbers) < 2:
             return cls(float(numbers.mean()), None)

@@ -28,11 +28,11 @@ class BalanceResult(Result):
 
     @property
     def incomplete(self) -> str:
-        """Calls that the replay leaves out, in one line; "": none."""
+        """One line about the calls that the replay leaves out. "": none."""
         return self._report.incomplete
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the plan, for tracelib.balance and `analyze replay --shares`.
+        """Write the plan for tracelib.balance and `analyze replay --shares`.
 
         Args:
             path: Path of the plan. An existing file is replaced.
@@ -50,17 +50,17 @@ def compute(
     trace: Trace, team: Team, *, choice: MachineChoice, region: str | None = None, now: str | None = None,
     items: int | None = None, cpu_time: bool = False, messages: bool = False,
 ) -> BalanceResult:  # fmt: skip
-    """Share work by the speed at which ranks computed, and replay the run with these shares. Collective over the team.
+    """Divide the work by the speed at which ranks computed, and replay the run with these shares. Collective over the team.
 
     Args:
         trace: An opened run.
         team: Processes that share the reading.
-        choice: The machine. Where it is not known, an ideal one is used.
-        region: What is shared: computation in this region. None: all.
-        now: Path of the plan that the run followed. None: equal shares.
-        items: Number of whole items that are shared. None: any fraction.
-        cpu_time: Whether speeds are by CPU time, without what others took of the CPUs.
-        messages: Whether what a rank sends grows with its share, too.
+        choice: The machine. If the run's machine is chosen but not known, an ideal one is used.
+        region: Region whose computation is shared. None: all computation is shared.
+        now: Path of the plan that the run followed. None: the run had equal shares.
+        items: Number of whole items that are shared. None: any fraction is possible.
+        cpu_time: Whether speeds are by CPU time, without the time that other programs took from the CPUs.
+        messages: Whether the size of a rank's messages grows with its share, too.
 
     Raises:
         TracelibError: There is no such region, or the plan is not one of this run.

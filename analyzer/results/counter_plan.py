@@ -15,10 +15,10 @@ from analyzer.results.result import Result, print_lines, print_tables
 
 @dataclass(frozen=True, repr=False)
 class CounterPlanResult(Result):
-    """Plan by which one run reads sets of counters in turn.
+    """Plan by which one run reads several sets of counters in turn.
 
     Attributes:
-        path: File of the plan.
+        path: Path of the plan.
     """
 
     _plan: CounterPlan
@@ -34,7 +34,7 @@ class CounterPlanResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class EstimatesResult(Result):
-    """Counters of a whole run, extrapolated from a run that followed a plan.
+    """Counters of a whole run, extrapolated from a run that read sets of counters in turn.
 
     Attributes:
         file: Path of the run.

@@ -20,7 +20,7 @@ from analyzer.trace import Trace
 
 @dataclass(frozen=True, repr=False)
 class DiffResult(Result):
-    """Changes from one run, or several, to another."""
+    """Changes from one or several runs to others."""
 
     _main: ClassVar[tuple[str, ...]] = ("rows",)
 
@@ -39,10 +39,10 @@ class DiffResult(Result):
 
 
 def measure_run(trace: Trace, team: Team) -> RunFigures:
-    """Compute the figures of a run that are compared. Collective over the team."""
+    """Compute the figures of a run that `compare_runs` compares. Collective over the team."""
     return measure(trace, team)
 
 
 def compare_runs(first: Sequence[RunFigures], second: Sequence[RunFigures]) -> DiffResult:
-    """Compare the figures of two sides, each of one run or several of the same kind."""
+    """Compare the figures of two groups of runs. The runs of a group are repetitions of the same kind."""
     return DiffResult(compare(list(first), list(second)))

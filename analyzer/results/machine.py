@@ -20,7 +20,7 @@ from analyzer.results.result import Result, print_lines
 
 @dataclass(frozen=True, repr=False)
 class MachineResult(Result):
-    """A machine, and the files that it was written into."""
+    """Machine as text, and the files into which it was written."""
 
     _configuration: MachineConfiguration
     _written: Sequence[Path] = ()
@@ -32,7 +32,7 @@ class MachineResult(Result):
 
     @property
     def lacking(self) -> str:
-        """Options that the .cfg that was written cannot hold; "": none."""
+        """Options that a written .cfg cannot hold, as text. "": none."""
         limit = eager_limit(self._configuration.machine)
         if limit is None or not any(path.suffix == ".cfg" for path in self._written):
             return ""
@@ -54,12 +54,15 @@ class MachineResult(Result):
         print_lines(console, lines)
 
     def _crashes(self) -> str:
-        """Name the records of the .cfg on which Dimemas crashes; "": none."""
+        """Return the records of the .cfg on which Dimemas crashes, as text. "": none."""
         first = self._written[0]
         return crashes_dimemas(first.read_text()) if first.suffix == ".cfg" else ""
 
 
 def eager_limit(machine: Machine) -> int | None:
-    """Return the eager limit if an option can give it, else None."""
+    """Return the eager limit in bytes, if an option can give it.
+
+    None: the machine has none, or sends follow their calls.
+    """
     limit = machine.eager_limit
     return limit if isinstance(limit, int) and limit != AS_CALLS else None

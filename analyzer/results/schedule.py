@@ -1,4 +1,4 @@
-"""Results of `analyze schedule`: what predictions of run times buy with a batch scheduler."""
+"""Results of `analyze schedule`: what predictions of run times gain with a batch scheduler."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from analyzer.results.result import Result, print_lines
 
 @dataclass(frozen=True, repr=False)
 class ScheduleResult(Result):
-    """Generated workloads, run by several policies."""
+    """Generated workloads, simulated with several policies."""
 
     _study: WorkloadStudy
     _runs: pd.DataFrame
@@ -34,13 +34,13 @@ class ScheduleResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class LogResult(Result):
-    """A log's jobs, run by several policies.
+    """Jobs of a log, simulated with several policies.
 
     Attributes:
         file: Path of the log.
         nodes: Number of processors.
         jobs: Number of jobs that can be simulated.
-        asked: Number of them whose users asked for a time.
+        asked: Number of these jobs whose users requested a time.
     """
 
     file: str

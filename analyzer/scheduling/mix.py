@@ -1,4 +1,4 @@
-"""Rings that share processors: what each gets done in a stretch of time in which all run."""
+"""Progress of rings that share the processors of a machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from analyzer.scheduling.sharing import stretch_ratio, stretches
 
 @dataclass(frozen=True)
 class RingProgress:
-    """Progress of rings that share a machine from `begin_ns` to `end_ns`; arrays have one element for each ring."""
+    """Progress of rings that share a machine from `begin_ns` to `end_ns`.
+
+    Attributes:
+        rings: The rings.
+        begin_ns: Begin of the stretch of time that is evaluated.
+        end_ns: End of the stretch of time.
+        done: For each ring: the time at which each iteration sent its first message, ns.
+    """
 
     rings: tuple[RingProgram, ...]
     begin_ns: int
@@ -24,27 +31,30 @@ class RingProgress:
 
     @property
     def rates(self) -> np.ndarray:
-        """Iterations/s of each."""
+        """Iterations/s of each ring, shape (rings,)."""
         return np.array([self._rate(done) for done in self.done])
 
     @property
     def throughput(self) -> float:
-        """Iterations/s of all: an iteration is a job."""
+        """Iterations/s of all rings together. An iteration counts as a job."""
         return float(self.rates.sum())
 
     @property
     def stretches(self) -> np.ndarray:
-        """Factor by which an iteration takes longer than alone (F11), for each ring."""
+        """For each ring: time of an iteration / its time alone (F11). Infinite: the ring made no progress."""
         with np.errstate(divide="ignore"):
             return stretches((1 / self.rates).tolist(), [ring.cycle_ns / 1e9 for ring in self.rings])
 
     @property
     def ratio(self) -> float:
-        """SR: 1 is fair (F12); infinite where one gets nothing done."""
+        """Largest stretch / smallest stretch, SR (F12). 1 is fair. Infinite: a ring made no progress."""
         return stretch_ratio(self.stretches.tolist())
 
     def _rate(self, done: np.ndarray) -> float:
-        """Return iterations/s; the iterations at both ends count by the part of them that lies inside."""
+        """Return iterations/s of a ring.
+
+        Iterations at both ends count by the share that lies inside the stretch of time.
+        """
         inside = float(np.count_nonzero((done >= self.begin_ns) & (done <= self.end_ns)))
         if inside >= 2:
             first, last = np.interp([self.begin_ns, self.end_ns], done, np.arange(len(done))).tolist()
@@ -60,10 +70,17 @@ def share(
     priorities: Sequence[int] = (),
     settled: float = 0.5,
 ) -> RingProgress:
-    """Run the rings at once on the machine, each with enough iterations to be busy for `horizon_ns` at its best.
+    """Run rings at once on a machine, with enough iterations for each to be busy for `horizon_ns`.
 
-    priorities: of each ring, for policies that go by them; the smaller the better. settled: the share of the
-    horizon that is left out at its begin, until they have settled. Raises TracelibError where the machine does not fit.
+    Args:
+        rings: The rings.
+        machine: The machine.
+        horizon_ns: Simulated time, ns.
+        priorities: Priority of each ring, for policies that use them. A smaller number is better. (): all equal.
+        settled: Share of the horizon at its begin that is left out, until the rings have settled.
+
+    Raises:
+        TracelibError: The machine does not fit the rings.
     """
     busy = [replace(ring, iterations=-(-horizon_ns // ring.cycle_ns) + 1) for ring in rings]
     given = priorities or [0] * len(busy)

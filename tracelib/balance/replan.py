@@ -133,9 +133,7 @@ class PaceMonitor:
         return mean - SPREADS * (max(gains) - min(gains)) > demanded
 
     def _fold_gain(self, window: int, fold: int) -> float:
-        """Return the share of the time that one third of the looks would have saved with the shares from the other
-        thirds.
-        """
+        """Return the share of the time that a third of the looks would have saved with shares from the others."""
         shares = self._bent(self._shares([k for k in range(window) if k % FOLDS != fold]))
         now = then = 0.0
         for k in range(fold, window, FOLDS):
@@ -180,7 +178,7 @@ class PaceMonitor:
         ]
 
     def _saves(self, window: int) -> tuple[list[int], float, float, float]:
-        """Return new shares, the time of a step without and with them, and the time that they would have saved in a window.
+        """Return new shares, the time of a step without and with them, and the time that they save in a window.
 
         The saved time is 0 if it is below the threshold. Times are s.
         """

@@ -361,7 +361,7 @@ posted and completed) begin with the same bytes. In a shuffled chunk these bytes
 
 
 class Peer(IntEnum):
-    """Values of `peer` that are not a rank."""
+    """Values of the column `peer` that are no ranks."""
 
     NONE = -1
     PROC_NULL = -2
@@ -370,7 +370,7 @@ class Peer(IntEnum):
 
 
 class ObjectKind(IntEnum):
-    """Kind of a row of `objects`."""
+    """Kind of the object that a row of `objects` describes."""
 
     NONE = 0
     WINDOW = 1
@@ -378,7 +378,7 @@ class ObjectKind(IntEnum):
 
 
 class LabelKind(IntEnum):
-    """Kind of thing that a row of `labels` names."""
+    """Kind of the object that a row of `labels` names."""
 
     REGION = 1  # value: number of the region
     PARAMETER = 2  # value: number of the parameter
@@ -397,7 +397,7 @@ class CounterBackend(IntEnum):
 
 
 class ProcessState(IntEnum):
-    """Attribute `state` of a rank file: how far its process came."""
+    """Value of the attribute `state` of a rank file: how the process ended, or that it has not ended yet."""
 
     RECORDING = 0
     FINALIZED = 1  # MPI_Finalize returned

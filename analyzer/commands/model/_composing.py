@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class QuantityModel(click.ParamType):
-    """A quantity and the file of its model, as (name, file)."""
+    """Type of an option: NAME=MODEL, a quantity and the path of its model. The command gets both as texts."""
 
     name = "composed"
 
@@ -35,7 +35,16 @@ class QuantityModel(click.ParamType):
 def inner_models(
     asked: Sequence[tuple[str, str]], parameters: Sequence[str], renamed: Mapping[str, str]
 ) -> dict[str, Model]:
-    """Read the models of quantities. Raises TracelibError for one that does not fit."""
+    """Read the models of quantities.
+
+    Args:
+        asked: Name of each quantity, and the path of its model.
+        parameters: Parameters of the outer model.
+        renamed: Identifier of each name that is no identifier.
+
+    Raises:
+        TracelibError: A quantity is no parameter of the outer model, has two models, or depends on another quantity.
+    """
     from analyzer.models.model_file import read_model
 
     found: dict[str, Model] = {}
@@ -61,7 +70,11 @@ def composed_parameters(parameters: Sequence[str], inner: Mapping[str, Model]) -
 
 
 def settings_of_table(both: ComposedModel, frame: pandas.DataFrame) -> list[ComposedRow]:
-    """Return the settings of a table. Raises TracelibError where it lacks a parameter of a quantity's model."""
+    """Return the expectations of a composed model for each setting of a table.
+
+    Raises:
+        TracelibError: The table lacks a parameter of a quantity's model.
+    """
     from analyzer.report.composed import rows_of_table
 
     if missing := [name for name in both.parameters if name not in frame.columns]:
@@ -72,7 +85,16 @@ def settings_of_table(both: ComposedModel, frame: pandas.DataFrame) -> list[Comp
 def predict_composed(
     file: str, asked: Sequence[tuple[str, str]], points: Sequence[dict[str, float]]
 ) -> StoredModelResult:
-    """Predict with a stored model, and with the stored models of its quantities. Raises TracelibError."""
+    """Predict with a stored model and the stored models of its quantities.
+
+    Args:
+        file: Path of the model.
+        asked: Name of each quantity, and the path of its model.
+        points: Values of the parameters, for each prediction.
+
+    Raises:
+        TracelibError: A model does not fit, or a point lacks a parameter.
+    """
     from analyzer.commands.model._stored_model import check_points
     from analyzer.models.composed_models import ComposedModel
     from analyzer.models.model_file import read_model

@@ -1,4 +1,4 @@
-"""The table that `analyze fit` takes, and what it depends on."""
+"""The table that `analyze fit` reads, its observable and its parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,15 @@ _TABLES = (".csv", ".parquet", ".pq", ".xml")
 
 
 def read_measured(file: str, region: str | None) -> pandas.DataFrame:
-    """Read a table: CSV, Parquet, TIA's XML, or a file of Extra-P. Raises TracelibError."""
+    """Read a table: CSV, Parquet, TIA's XML, or a file of Extra-P.
+
+    Args:
+        file: Path of the table.
+        region: Region whose rows are used. None: all rows.
+
+    Raises:
+        TracelibError: The table cannot be read.
+    """
     from analyzer.models.table_file import of_region, read_table
 
     if Path(file).suffix != ".xml":
@@ -28,7 +36,7 @@ def read_measured(file: str, region: str | None) -> pandas.DataFrame:
 
 
 def observable_in(frame: pandas.DataFrame, named: str | None) -> str:
-    """Return the column to be explained: as named, else time, else what TIA calls it."""
+    """Return the name of the column to be modelled: `named`, or else the column "time", or else TIA's names for it."""
     from analyzer.experiments.columns import TIME
     from analyzer.experiments.filters import OBSERVABLES
 
@@ -36,13 +44,12 @@ def observable_in(frame: pandas.DataFrame, named: str | None) -> str:
 
 
 def split_names(text: str) -> list[str]:
-    """Split names at commas."""
+    """Split a text of names at commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def is_fitted_as_table(files: Sequence[str], region: str | None, terms: str | None, formula: str | None) -> bool:
-    """Return True if a fit without --parameters is one of a table's columns, and not of runs or of the parts of
-    runs."""
+    """Return True if a fit without --parameters models one column of a table, not runs or their parts."""
     if len(files) > 1:
         return False
     from analyzer.experiments.columns import KIND, NAME
@@ -56,7 +63,16 @@ def is_fitted_as_table(files: Sequence[str], region: str | None, terms: str | No
 
 
 def stated_formula(text: str, region: str | None, renamed: Mapping[str, str]) -> Formula:
-    """Read --formula: a formula, or a C source whose pragma states that of the region. Raises TracelibError."""
+    """Read the value of --formula: a formula, or the path of a C source whose pragmas state formulas.
+
+    Args:
+        text: The formula or path.
+        region: Region whose formula is read from the source. None: the source states only one.
+        renamed: Identifier of each column whose name is no identifier.
+
+    Raises:
+        TracelibError: The source states no such formula.
+    """
     from analyzer.models.terms.formula import formula_of, stated_formulas
 
     if not Path(text).is_file():
@@ -72,9 +88,15 @@ def stated_formula(text: str, region: str | None, renamed: Mapping[str, str]) ->
 
 
 def parameters_of(file: str, columns: Mapping[str, str], terms: str | None, formula: Formula | None) -> list[str]:
-    """Find the parameters where none are named: the file's own parameters (Extra-P), or the names in the terms.
+    """Find the parameters of a model if the user named none.
 
-    columns: of the table's columns that are no identifiers, their identifiers.
+    They are the parameters of the file (Extra-P), or else the names in the terms or the formula.
+
+    Args:
+        file: Path of the table.
+        columns: Identifier of each column whose name is no identifier.
+        terms: Candidate terms. None: there are none.
+        formula: Formula to be fitted. None: there is none.
     """
     from analyzer.models.table_file import parameters_in
     from analyzer.models.terms.language import candidates

@@ -48,8 +48,9 @@ class Conditions:
         return bool(self.texts or self.badge)
 
     def check_files(self, sources: Sequence[Path], force: bool = False) -> None:
-        """Raise TracelibError if the badge would replace one of the `sources`, or a file of another program without
-        `force`.
+        """Raise TracelibError if the badge would replace one of the `sources`, or a file of another program.
+
+        With `force`, files of other programs may be replaced.
         """
         if self.badge:
             check_replaceable(self.badge, list(sources), force)

@@ -1,5 +1,4 @@
-"""--loop, --iteration and --region iteration: loops that were found, and their iterations, as windows of time and as a
-region."""
+"""Options --loop, --iteration and --region iteration, by which loops and their iterations are chosen."""
 
 from __future__ import annotations
 
@@ -19,7 +18,10 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 
 class _Numbers(click.ParamType):
-    """113, 10-20, or of loop 2 2:113, 2:10-20, as the loop (0: none is named), the first and the last."""
+    """Type of an option: iterations such as 113, 10-20, or 2:10-20 of loop 2.
+
+    The command gets loop (0: none is named), first and last iteration.
+    """
 
     name = "iterations"
 
@@ -35,7 +37,7 @@ class _Numbers(click.ParamType):
 
 
 def iteration_option(command: Callable) -> Callable:
-    """Add --loop and --iteration. `open_wanted` then opens a run of these alone."""
+    """Add --loop and --iteration to a command. `open_wanted` opens a run of these iterations."""
     command = click.option(
         "--iteration",
         type=_Numbers(),
@@ -48,7 +50,7 @@ def iteration_option(command: Callable) -> Callable:
 
 
 def loop_option(command: Callable) -> Callable:
-    """Add --loop alone."""
+    """Add --loop to a command, without --iteration."""
     return click.option(
         "--loop",
         type=click.IntRange(1),
@@ -60,7 +62,7 @@ def loop_option(command: Callable) -> Callable:
 
 
 def iteration_options(command: Callable) -> Callable:
-    """Add --iteration, and --region iteration for a command that shows the regions of a run."""
+    """Add --loop, --iteration and --region iteration to a command that shows the regions of a run."""
     command = click.option(
         "--region",
         type=click.Choice([ITERATION_REGION]),
@@ -83,7 +85,7 @@ def _loop(ctx: click.Context, _: click.Parameter, value: int | None) -> None:
 
 
 def _of_loop(ctx: click.Context, loop: int) -> None:
-    """Note the loop that is wanted; 0: none is named."""
+    """Remember the loop that the user chose. 0: none was named."""
     known = ctx.obj.wanted or IterationChoice()
     if loop and known.loop not in (0, loop):
         told = "--iteration 2:14 is iteration 14 of loop 2; several are 2-14"
@@ -98,7 +100,11 @@ def _region(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
 
 
 def open_wanted(session: Session, file: str, **opening: Any) -> Trace:
-    """Open a run with `open_part`. Raises UsageError for a cluster of a part of a run."""
+    """Open a run, or the iterations of it that the options choose, with `open_part`.
+
+    Raises:
+        UsageError: Iterations and a cluster are chosen together.
+    """
     choice, wanted = opening.get("choice"), session.wanted
     if choice and choice.cluster and wanted and wanted.is_part:
         raise click.UsageError(f"--{ITERATION_REGION} and --cluster cannot be used together")
@@ -118,15 +124,15 @@ def opened(
     """Open a run as the options say (--ranks, --cluster, --repair-clocks, --loop, --iteration), and close it.
 
     Args:
-        session: Of the command.
-        file: The run.
-        region: A region that is looked at (`open_wanted`).
-        remarks: What standard error says of it: "problems", "ranks" that were read, or "".
-        whole: Open all of it, whatever --loop and --iteration name.
+        session: Session of the command.
+        file: Path of the run.
+        region: Region that is analyzed, as in `open_part`. None: no region.
+        remarks: Remarks on standard error: "problems" for all, "ranks" for the choice of ranks, "" for none.
+        whole: Whether to open the whole run, even if --loop or --iteration is given.
         opening: Further arguments of `analyzer.opening.open_trace`.
 
     Raises:
-        TracelibError: It cannot be read, or has no such iterations.
+        TracelibError: The run cannot be read, or has no such iterations.
     """
     from analyzer.opening import open_trace
 

@@ -1,5 +1,7 @@
-"""Loops of steps whose kind alone is known: states, and the steps of signals. What is computed between them tells where
-a loop begins and ends, and whether it is one."""
+"""Loops of steps of which only the kind is known: states of a rank, or steps of signals.
+
+The computation between the steps shows where a loop begins and ends, and whether it is a loop.
+"""
 
 from __future__ import annotations
 
@@ -14,40 +16,48 @@ from analyzer.structure.calls.nested import FEW
 from analyzer.structure.calls.sequence import Sequence, SymbolDetail
 
 AT_ENDS, BESIDE = 8, 4
-"""Passes at both ends that are looked at, and passes beside each that it is compared with."""
+"""Number of passes at each end that are examined, and number of passes with which each is compared."""
 USUAL = 0.5
-"""A pass at an end computes at least this share of what the passes beside it do, or of what it would if it changed as
-they do."""
+"""Smallest share of the neighbouring passes' computation that a usual pass at an end has.
+
+The neighbours' computation is extrapolated if it changes steadily."""
 MOST = 0.9
-"""Share of the passes around that end with a shorter one."""
+"""Smallest share of the passes of a loop around that must end with a shorter pass."""
 MUCH_LONGER, OUTWEIGHS, MUCH = 4.0, 0.25, 0.2
 """Passes that begin a loop around compute this many times what the usual ones do, and beside that together this share
 of all; third: if they hold what else is done at even distances."""
 SET_UP, OFTEN = 4.0, 0.95
-"""A pass at the begin that computes this many times what this share of the later passes do has some of the set-up."""
+"""A first pass contains set-up if it computes SET_UP times as much as the share OFTEN of the later passes do."""
 FEW_STEPS, UNLIKE = 2, 0.45
 """Passes of up to FEW_STEPS steps are none where they differ from the next one by more than UNLIKE in the natural
 logarithm of their computation: then they are neither alike nor changing slowly."""
 HALF, MOST_OF_SEVERAL = 0.5, 0.75
-"""Share of the passes that differ by less: of one step, whose work may depend on data, and of several."""
+"""Share of the passes that must resemble the next one: HALF for passes of one step, otherwise MOST_OF_SEVERAL."""
 ROWS, THROUGHOUT = 6, 0.85
 """Fewest rows that make a loop. They are looked for where it is around another one, or that one has a smaller share of
 all steps than this."""
 LITTLE = 0.25
-"""A step that is done now and then computes less than this share of what the steps between do."""
+"""A step that is done now and then computes less than this share of the computation of the steps between."""
 MANY = 12
-"""Number of passes below which passes of more steps must be alike, too."""
+"""If a loop has fewer passes than this, passes of several steps must resemble each other, too."""
 
 
 def with_usual_ends(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop | None:
-    """Find where the passes of a loop begin and end that its steps say, by what is computed before each.
+    """Move the ends of a loop of single steps to where its usual passes begin and end, by the computation of each pass.
 
-    Set-up and end of a program make steps of the same kinds with little computing before. A pass that does not compute
-    what those beside it do belongs to the pass before. If the loop computes behind its last step, what the first pass
-    computed does not count: passes begin with their steps.
+    The set-up and the end of a program make steps of the same kinds with little computing. A pass that does not
+    compute as
+    much as its neighbours belongs to the pass before. If the loop computes behind its last step, passes begin with
+    their
+    steps, and the computation of the first pass does not count.
+
+    Args:
+        calls: Sequence of the rank.
+        part: Part of the sequence in which the loop was found.
+        loop: The loop.
 
     Returns:
-        The loop; None: too few passes are left.
+        The loop. None: too few passes are left.
     """
     if np.median(np.diff(loop.begins, append=loop.end)) > 1:
         return loop  # passes of several steps have these in common
@@ -71,7 +81,7 @@ def with_usual_ends(calls: Sequence, part: slice, loop: SequenceLoop) -> Sequenc
 
 
 def are_alike(calls: Sequence, part: slice, loop: SequenceLoop) -> bool:
-    """Check whether passes compute about as much as the next ones, in total and in their longest burst."""
+    """Return True if passes compute about as much as the next ones, in total and in their longest burst (UNLIKE)."""
     has_few_steps = loop.end - int(loop.begins[0]) <= FEW_STEPS * loop.count and loop.parts is None
     if not has_few_steps and loop.count >= MANY:
         return True
@@ -85,18 +95,17 @@ def are_alike(calls: Sequence, part: slice, loop: SequenceLoop) -> bool:
 
 
 def _unlike(computed: np.ndarray, share: float = HALF) -> float:
-    """Return the largest difference between this share of all passes and the next one, in the logarithm of their
-    computation."""
+    """Return the quantile `share` of |log(computation of a pass) - log(computation of the next pass)|."""
     return float(np.quantile(np.abs(np.diff(np.log1p(np.maximum(computed, 0)))), share))
 
 
 def _computed(calls: Sequence, part: slice, loop: SequenceLoop) -> np.ndarray:
-    """Return the computation of each pass, float64 ns (count,)."""
+    """Return the computation of each pass, ns, float64 of shape (count,)."""
     return np.add.reduceat(calls.burst[part][: loop.end], loop.begins).astype(np.float64)
 
 
 def _usual_at_begin(computed: np.ndarray) -> np.ndarray:
-    """Return a mask of the first passes that compute as much as the following ones."""
+    """Return a mask of the passes. At the begin, only passes that compute as much as the following ones are True."""
     usual = np.ones(len(computed), bool)
     for number in reversed(range(min(AT_ENDS, len(computed) - BESIDE))):
         beside = computed[number + 1 :][usual[number + 1 :]][:BESIDE]
@@ -106,8 +115,11 @@ def _usual_at_begin(computed: np.ndarray) -> np.ndarray:
 
 
 def with_first(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
-    """Add the pass before the first one if its steps are of the same kinds in the same order. It may have more of a
-    kind in a row: what is done for the first time takes longer, and calls of one exchange are steps of their own."""
+    """Add the pass before the first one if its steps are of the same kinds in the same order, and compute enough.
+
+    It may have more steps of a kind in a row: what is done for the first time takes longer, and may be several
+    steps.
+    """
     kinds = calls.symbols[SymbolDetail.PROCEDURE][part]
     usual = _changes(kinds[slice(*loop.stretch(0))])
     first = int(loop.begins[0])
@@ -124,16 +136,18 @@ def with_first(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop
 
 
 def _changes(kinds: np.ndarray) -> np.ndarray:
-    """Leave out kinds that equal the one before."""
+    """Return the kinds without those that equal the kind before."""
     return kinds[np.flatnonzero(np.diff(kinds, prepend=-1))]
 
 
 def around_by_steps(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
-    """Take the loop around, where its passes show in the passes of the loop inside.
+    """Return the loop around, if it shows in the passes of the given loop. Otherwise return the given loop.
 
-    Steps that are made now and then come beside the usual steps, at even distances, and compute little. But the last
-    pass of a loop inside may lack the preparation of the next one; and passes at uneven distances that compute much
-    more, all about equally, are where a loop has converged.
+    Steps that are made now and then stand beside the usual steps, have even distances, and compute little. There is
+    a loop
+    around if its last pass lacks the preparation of the next one. There also is one if passes at uneven distances
+    compute
+    much more, all about equally: a loop inside has converged there.
     """
     steps = np.diff(np.append(loop.begins, loop.end))
     for around in loop.around:
@@ -161,8 +175,10 @@ def around_by_steps(calls: Sequence, part: slice, loop: SequenceLoop) -> Sequenc
 
 
 def around_rows(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
-    """Take the loop whose passes are one step of a kind and a row of another kind, of which there are more or fewer in
-    each: a loop inside that converges, or gets shorter."""
+    """Return the loop whose passes are one step of a kind and a varying number of steps of another kind, if there is one.
+
+    Such a row is a loop inside that converges, or becomes shorter. Otherwise return the given loop.
+    """
     kinds, burst = calls.symbols[SymbolDetail.PROCEDURE][part], calls.burst[part]
     covered = loop.end - int(loop.begins[0])
     is_grouped = any(group(loop, burst) is not loop for group in (grouped_by_computing, grouped_by_begin))
@@ -181,8 +197,11 @@ def around_rows(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoo
 
 
 def between_steps(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
-    """Take the steps of one kind for passes of their own, if passes consist of many of them, which compute alike, and
-    of one step of another kind, which computes little: that is done now and then."""
+    """Return the loop whose passes are single steps, if passes of the given loop consist of many equal steps and one other.
+
+    The equal steps compute alike. The other step computes little, and is done now and then. Otherwise return the
+    given loop.
+    """
     kinds, burst = calls.symbols[SymbolDetail.PROCEDURE][part], calls.burst[part]
     steps = np.diff(loop.begins, append=loop.end)
     size = int(np.bincount(steps).argmax())

@@ -1,4 +1,4 @@
-"""Choice of iterations that stand for all of them."""
+"""Choice of iterations that represent the whole loop."""
 
 from __future__ import annotations
 
@@ -13,16 +13,22 @@ from analyzer.structure.levels.parts import spent
 from analyzer.trace import Losses, Trace
 
 AS_NEAR = 0.01
-"""Largest difference of factors from the loop's at which iterations stand for it; beyond it more are taken."""
+"""Largest difference of efficiencies (0 to 1) from the loop's at which iterations represent it."""
 FEWEST = 2
-"""Number of iterations that are taken at first."""
+"""Number of iterations that are tried first."""
 LENGTH = 0.01
-"""Weight of the length beside the factors: it decides among iterations that are equally near."""
+"""Weight of the length compared with the efficiencies. It decides among iterations with equal efficiencies."""
 
 
 @dataclass(frozen=True)
 class IterationStretch:
-    """Iterations in a row."""
+    """Successive iterations of a loop.
+
+    Attributes:
+        first: First iteration, from 0.
+        count: Number of iterations.
+        off: Largest difference of parallel efficiency, load balance or communication efficiency from the loop's.
+    """
 
     first: int  # from 0
     count: int
@@ -30,16 +36,16 @@ class IterationStretch:
 
 
 def typical_stretch(trace: Trace, team: Team, iterations: Iterations, count: int | None = None) -> IterationStretch:
-    """Choose iterations in a row that are most like the whole loop. Collective over the team.
+    """Choose successive iterations that are most like the whole loop. Collective over the team.
 
-    Their parallel efficiency, load balance and communication efficiency are nearest to the loop's, among iterations in
-    which no buffer was written, if there are any.
+    Their parallel efficiency, load balance and communication efficiency are nearest to the loop's. Iterations without a
+    flush are preferred.
 
     Args:
         trace: The run.
         team: Processes that share the work.
         iterations: Iterations of the loop.
-        count: Number of iterations. None: FEWEST, doubled until they are AS_NEAR.
+        count: Number of iterations. None: FEWEST, doubled until the efficiencies differ by at most AS_NEAR (1 %).
     """
     missing = set(trace.extra(Losses).missing)
     mine = {
@@ -62,9 +68,13 @@ def typical_stretch(trace: Trace, team: Team, iterations: Iterations, count: int
 
 
 def nearest(edges: np.ndarray, useful: np.ndarray, lost: np.ndarray, count: int) -> IterationStretch:
-    """Find the iterations nearest to all.
+    """Find the successive iterations whose efficiencies are nearest to the whole loop's.
 
-    edges, useful: (ranks, iterations + 1) ns, computation up to each edge; lost: (iterations,) ns to the tracer.
+    Args:
+        edges: Edges of the iterations, ns, shape (ranks, iterations + 1).
+        useful: Computation of each rank up to each edge, ns, shape (ranks, iterations + 1).
+        lost: Time lost to the tracer in each iteration, ns, shape (iterations,).
+        count: Number of iterations.
     """
     first = np.arange(edges.shape[1] - count)
     lengths = (edges[:, count:].max(axis=0) - edges[:, : len(first)].min(axis=0)).astype(np.float64)
@@ -80,26 +90,28 @@ def nearest(edges: np.ndarray, useful: np.ndarray, lost: np.ndarray, count: int)
 
 
 def _factors(computed: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return parallel efficiency, load balance and communication efficiency, (3, n).
+    """Return parallel efficiency, load balance and communication efficiency of n stretches, shape (3, n).
 
-    computed: of ranks (ranks, n); lengths: (n,).
+    Args:
+        computed: Computation of each rank, ns, shape (ranks, n).
+        lengths: Length of each stretch, ns, shape (n,).
     """
     mean, most, lengths = computed.mean(axis=0), np.maximum(computed.max(axis=0), 1), np.maximum(lengths, 1)
     return np.stack([mean / lengths, mean / most, most / lengths])
 
 
 def window(iterations: Iterations, first: int, count: int) -> np.ndarray:
-    """Return begin and end of these iterations on each rank, int64 (ranks, 2) ns; -1: not known."""
+    """Return begin and end of `count` iterations from `first` on, for each rank: int64 (ranks, 2) ns. -1: not known."""
     return iterations.edges[:, [first, first + count]]
 
 
 def fixed_window(trace: Trace, begin_ns: int, end_ns: int) -> np.ndarray:
-    """Return a window that is the same on all ranks, ns."""
+    """Return begin and end, the same for each rank, ns, int64 (ranks, 2)."""
     return np.broadcast_to(np.array([begin_ns, end_ns], np.int64), (trace.size, 2))
 
 
 def span_of(windows: Sequence[tuple[int, int]] | np.ndarray) -> tuple[int, int]:
-    """Return the first begin and the last end of known windows."""
+    """Return the earliest begin and the latest end of windows, ns. Windows that are not known (-1) do not count."""
     known = np.asarray(windows)
     known = known[known[:, 0] >= 0]
     return int(known[:, 0].min()), int(known[:, 1].max())

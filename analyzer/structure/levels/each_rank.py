@@ -1,4 +1,4 @@
-"""Loops of each rank. Of many ranks that make the same calls some are examined; the others get the majority's loops."""
+"""Loops of each rank. Of many ranks with equal calls some are examined; the others get the majority's loops."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from analyzer.structure.calls.rank_loops import by_occurrence, loops_of
 from analyzer.structure.calls.sequence import Sequence
 
 LIKELIER = 2.0
-"""Computation after the last call is an iteration's if its length fits so many times better than that before the first
-one's."""
+"""Computation after the last call belongs to the last iteration if its length fits this many times better.
+
+It is compared with the computation before the first call."""
 AS_LONG = 2.0
-"""Largest ratio to the usual length at which computation before the first iteration's first call is all its own."""
+"""Computation before the first call belongs to the first iteration as a whole up to this ratio to the usual length."""
 
 
 def edges_of(calls: Sequence, loop: SequenceLoop) -> np.ndarray:
-    """Return the begin of each iteration, and the end of the last one, int64 (count + 1,) ns.
+    """Return the begin of each iteration, and the end of the last one, ns, int64 of shape (count + 1,).
 
-    What is computed between the last call of an iteration and the first one of the next belongs to the next, as in
-    loops that compute and then communicate; or to the one before, where the computation around the loop shows that it
-    communicates first. Of computation that is longer before the loop than inside, the usual length is the loop's.
+    Computation between two iterations belongs to the later one, as in loops that compute and then communicate. It
+    belongs to
+    the earlier one if the computation around the loop shows that the loop communicates first. If the computation
+    before the
+    loop is longer than inside, only the usual length belongs to the loop.
     """
     first, end = loop.begins, loop.end
     gaps = calls.enter[first] - calls.left[first]
@@ -42,18 +45,26 @@ def edges_of(calls: Sequence, loop: SequenceLoop) -> np.ndarray:
 
 
 def _off(length: float, usual: float) -> float:
-    """Compute the factor by which two lengths differ, from 1 on; lengths below a microsecond are alike."""
+    """Return the ratio of two lengths, 1 or more. Lengths far below a microsecond count as equal."""
     one, other = max(length, 0.0) + 1000, max(usual, 0.0) + 1000  # damaged calls may overlap
     return max(one / other, other / one)
 
 
 MOST_LOOKED_AT = 512
-"""Number of ranks of a run, spread over all, that are examined one by one."""
+"""Largest number of ranks that are examined one by one, spread evenly over all ranks."""
 
 
 @dataclass(frozen=True)
 class RankStretch:
-    """Calls of a rank that are looked at."""
+    """Stretch of a rank's calls in which loops are searched.
+
+    Attributes:
+        rank: The rank.
+        calls: Sequence of the rank, or a part of it.
+        offset: Index in the whole sequence of the first of `calls`.
+        first: Index in `calls` of the first call of the stretch.
+        last: Index in `calls` behind the last call of the stretch.
+    """
 
     rank: int
     calls: Sequence  # of the rank, or a part of its sequence
@@ -64,15 +75,28 @@ class RankStretch:
 
 @dataclass(frozen=True)
 class RankStretches:
-    """Stretches of some ranks, each read when it is asked for."""
+    """Stretches of some ranks. Each is read only when it is needed.
+
+    Attributes:
+        ranks: The ranks.
+        read: Function that reads the stretch of a rank.
+    """
 
     ranks: Several[int]
     read: Callable[[int], RankStretch]
 
 
 def loops_of_each(stretches: RankStretches, size: int, team: Team) -> Iterator[tuple[RankStretch, list[SequenceLoop]]]:
-    """Yield the loops of the ranks of this process, as places in the calls of their stretches. size: ranks of the run;
-    which ones are looked at does not depend on the team. Collective, and to be read to its end."""
+    """Yield the loops of the ranks of this process. Collective; the caller must read it to its end.
+
+    Args:
+        stretches: Stretches of the ranks of this process.
+        size: Number of ranks of the run. The examined ranks depend on it, but not on the team.
+        team: Processes that share the work.
+
+    Yields:
+        The stretch of a rank, and its loops as indices into `calls` of the stretch.
+    """
     step = -(-size // MOST_LOOKED_AT)
     votes = _Votes()
     for rank in stretches.ranks:
@@ -97,7 +121,7 @@ def _shifted(loops: list[SequenceLoop], by: int) -> list[SequenceLoop]:
 
 
 def _calls_made(of: RankStretch) -> bytes:
-    """Compute a key that is equal for ranks that make the same calls in the same order."""
+    """Return a key that is equal for stretches with the same calls in the same order."""
     part = slice(of.first, of.last)
     made = blake2b(digest_size=16)
     for symbols in of.calls.symbols:
@@ -108,7 +132,7 @@ def _calls_made(of: RankStretch) -> bytes:
 
 @dataclass
 class _Said:
-    """Loops that some ranks have."""
+    """Loops that some ranks have in common."""
 
     loops: list[SequenceLoop]
     first: int  # the first of these ranks
@@ -116,7 +140,7 @@ class _Said:
 
 
 class _Votes:
-    """Loops of ranks that make the same calls, counted: where a loop begins may depend on times."""
+    """Numbers of ranks by their loops, for ranks that make the same calls. Where a loop begins may depend on times."""
 
     def __init__(self) -> None:
         self._said: dict[bytes, dict[tuple, _Said]] = {}  # by calls, and by loops
@@ -127,7 +151,10 @@ class _Votes:
         said.ranks += 1
 
     def usual(self, team: Team) -> dict[bytes, list[SequenceLoop]]:
-        """Return the commonest loops over all members of a team; among equals the first rank's."""
+        """Return, for each key of calls, the commonest loops over all members of a team.
+
+        Of equals, the first rank's count.
+        """
         every: dict[bytes, dict[tuple, _Said]] = {}
         for part in team.allgather(self._said):
             for calls, of_calls in part.items():
@@ -140,5 +167,5 @@ class _Votes:
 
 
 def _places(loops: list[SequenceLoop]) -> tuple:
-    """Compute a key that is equal for equal loops."""
+    """Return a key that is equal for equal loops."""
     return tuple((loop.begins.tobytes(), loop.end, loop.every, _places(list(loop.around))) for loop in loops)
