@@ -23,18 +23,18 @@ class TableOptions(TypedDict, total=False):
     """Rows and columns of a table of experiments, as the options of `analyze table`.
 
     Attributes:
-        by: Kinds of time, such as "call" or "place", instead of executions of regions.
-        settings: Parameters of runs that their files do not say.
+        by: Kinds of time, such as "call" or "place", that give rows instead of executions of regions.
+        settings: Parameters of runs that are not in the runs' files.
         network: Path of a model of the network, whose parameters become columns.
-        message_size: Size of messages that these parameters are for, bytes.
+        message_size: Size of the messages for these parameters, bytes.
         ganglia: Metrics of nodes.
         computed: Further columns: name and expression of each.
         where: Conditions on rows, such as "n > 100".
-        per: What repeated measurements are put together by, such as "run". "": they stay.
-        statistic: How they are put together, such as "median".
-        rule: Rule by which outliers are removed. "": they stay.
-        observable: Column by which outliers are found. "": the usual one.
-        factors: Columns that say under which setting a row was measured.
+        per: Level at which repeated measurements are combined, such as "run". "": they are not combined.
+        statistic: Statistic by which they are combined, such as "median".
+        rule: Rule by which outliers are removed. "": none are removed.
+        observable: Column in which outliers are searched. "": the usual one.
+        factors: Columns by whose values settings differ.
     """
 
     by: tuple[str, ...]

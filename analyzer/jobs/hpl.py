@@ -1,4 +1,4 @@
-"""HPL on the cluster of the scheduling study: what two models say of its run time.
+"""HPL on the cluster of the scheduling study, with two models of its run time.
 
 Source: "TIA specification", sections 4.7 (Eq. 5.4) and 2 (F26, F27, Eq. 5.6); regression values in section 8.
 """
@@ -14,13 +14,20 @@ import numpy as np
 from analyzer.jobs.application import Application, ApplicationRuns
 
 CORES = 8
-"""CPU cores of a node; HPL runs one process on each."""
+"""Number of CPU cores of a node. HPL runs one process on each."""
 
 Model = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def selected_s(n: np.ndarray, nb: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Evaluate the model of model selection (T_AIC): s, for an n x n matrix in blocks of nb on p x q processes."""
+    """Compute the run time by the model that model selection gave (T_AIC), s.
+
+    Args:
+        n: Order of the n x n matrix.
+        nb: Size of a block.
+        p: Rows of the grid of processes.
+        q: Columns of the grid of processes.
+    """
     squared, cubed = n**2, n**3
     return (
         1.812 - 2.749e-12 * cubed + 1.974e-7 * squared - 29.65 / nb - 3.239 / q + 48.49 / (nb * q) + 7.099 / (q * p)
@@ -31,7 +38,10 @@ def selected_s(n: np.ndarray, nb: np.ndarray, p: np.ndarray, q: np.ndarray) -> n
 
 
 def theoretical_s(n: np.ndarray, nb: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Evaluate the model of HPL's authors, fitted (T_theo), with logarithms to base 2."""
+    """Compute the run time by the fitted model of HPL's authors (T_theo), s, with logarithms to base 2.
+
+    Arguments are as in `selected_s`.
+    """
     flops, elements, messages = 3.195e-10, 1.015e-7, 2.823e-4
     return (
         flops * 2 * n**3 / (3 * p * q)
@@ -42,7 +52,13 @@ def theoretical_s(n: np.ndarray, nb: np.ndarray, p: np.ndarray, q: np.ndarray) -
 
 @dataclass(frozen=True)
 class HplPredictor:
-    """A model and how far runs lie from it: the standard deviation of measured / predicted - 1."""
+    """Model of HPL's run time, with its error.
+
+    Attributes:
+        name: Name of the model.
+        deviation: Standard deviation of (measured / predicted - 1).
+        model: Function that computes the time.
+    """
 
     name: str
     deviation: float
@@ -55,7 +71,7 @@ THEORETICAL = HplPredictor("T_theo", 0.291, theoretical_s)
 SIZES = (9216, 15360, 21504, 27648, 33792)
 BLOCKS = (8, 9, 10, 12, 14, 20)
 LEAST = 0.1
-"""Least share of the model's time that a run standing for a measured one may take."""
+"""Smallest run time that is drawn, relative to the model's time."""
 ROWS, COLUMNS = range(1, 8), range(1, 9)
 
 
@@ -66,10 +82,15 @@ def grids(nodes: int) -> list[tuple[int, int]]:
 
 
 def runs(nodes: np.ndarray, rng: np.random.Generator) -> ApplicationRuns:
-    """Draw runs of HPL on given numbers of nodes: times in s, and each model's prediction.
+    """Draw random runs of HPL: their times in s, and the prediction of each model.
 
-    The measured runs of the study are not known. Its better model stands for them, with its own deviation, in sizes and
-    blocks between those to which the models were fitted. Draws below a tenth of the model's time are drawn again.
+    The measured runs of the study are not known. Its better model stands for them, with its own deviation, for sizes
+    and
+    blocks between those to which the models were fitted. Times below a tenth of the model's time are drawn again.
+
+    Args:
+        nodes: Number of nodes of each run.
+        rng: Generator of random numbers.
     """
     p, q = np.array([_grid(int(count), rng) for count in nodes], float).reshape(-1, 2).T
     n, nb = rng.choice(SIZES, len(nodes)).astype(float), rng.choice(BLOCKS, len(nodes)).astype(float)

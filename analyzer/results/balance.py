@@ -50,7 +50,7 @@ def compute(
     trace: Trace, team: Team, *, choice: MachineChoice, region: str | None = None, now: str | None = None,
     items: int | None = None, cpu_time: bool = False, messages: bool = False,
 ) -> BalanceResult:  # fmt: skip
-    """Divide the work by the speed at which ranks computed, and replay the run with these shares. Collective over the team.
+    """Divide the work by the speed at which ranks computed, and replay the run with these shares. Collective.
 
     Args:
         trace: An opened run.

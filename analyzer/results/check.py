@@ -1,4 +1,4 @@
-"""Result of `analyze check`: is the run sound and complete?"""
+"""Result of `analyze check`: whether a run is sound and complete."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class CheckResult(Result):
     """Findings about a run that is damaged, incomplete or unusual.
 
     Attributes:
-        findings: What is wrong, a line each; empty: the run is good.
-        notes: What is unusual but not wrong.
-        place: What calls were chosen by; "": all.
+        findings: What is wrong, one line each. Empty: the run is good.
+        notes: What is unusual but not wrong, one line each.
+        place: Expression by which calls were chosen. "": all calls.
     """
 
     _main: ClassVar[tuple[str, ...]] = ("lines",)
@@ -41,7 +41,7 @@ class CheckResult(Result):
 
     @property
     def exit_code(self) -> int:
-        """Exit code of the command: 1 if there are findings, else 0."""
+        """Exit code of the command: 1 if there are findings, otherwise 0."""
         return 1 if self.findings else 0
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Result of `analyze critical-path`: what determines the run's length, and how much slack the rest has."""
+"""Result of `analyze critical-path`: what determines the run's duration, and how much slack the rest has."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from analyzer.trace import Trace
 from analyzer.trace.at_places import PlaceChoice
 
 POLL_GAP_NS = 10_000
-"""Time between failed polls that counts as waiting, ns."""
+"""Longest time between two failed polls that counts as waiting, ns."""
 
 
 @dataclass(frozen=True, repr=False)
 class CriticalPathResult(Result):
-    """The path through the ranks that determines how long the run takes."""
+    """Path through the ranks that determines how long the run takes."""
 
     _main: ClassVar[tuple[str, ...]] = ("functions",)
 
@@ -37,7 +37,7 @@ class CriticalPathResult(Result):
 
     @property
     def length_s(self) -> float:
-        """Length of the path, seconds."""
+        """Length of the path in time, seconds."""
         return float(self.to_dict()["length_s"])
 
     def print(self, console: Console) -> None:
@@ -52,17 +52,17 @@ def compute(
 
     Args:
         trace: An opened run.
-        team: Processes that share the work; rank 0 of it follows the path.
-        top: Number of the path's longest stays on a thread to return.
-        eager_limit: Size in bytes above which sends wait for their receive. None: as the run shows.
-        poll_gap_ns: Time between failed polls is waiting, up to this for each poll in a row.
-        place: Only calls through these places, and computing before and after them, are shown. None: all.
+        team: Processes that share the work. Rank 0 follows the path.
+        top: Number of stays on a thread to return, the longest first.
+        eager_limit: Message size in bytes above which sends wait for their receive. None: as the run shows.
+        poll_gap_ns: Longest time between two failed polls that counts as waiting, ns.
+        place: Only calls through these places, and the computing before and after them, are shown. None: all.
 
     Returns:
         The path, on rank 0 of the team; None on its other members.
 
     Raises:
-        TracelibError: The run does not know where calls come from, and a place was named.
+        TracelibError: A place was named, but the run does not know where calls come from.
     """
     paths = place.paths(trace) if place else None
     lacks = lacking(trace, unrecorded(trace, team)) if trace.has_call_times else ""

@@ -30,7 +30,7 @@ from tracelib.schema.procedures import FINALIZE, INIT
 
 @dataclass(frozen=True, repr=False)
 class LimitsResult(Result):
-    """Limits of runs on a machine: the network, the load, or computation."""
+    """Limits of runs on a machine: the network, the load balance, or computation."""
 
     _main: ClassVar[tuple[str, ...]] = ("scenarios",)
 
@@ -53,12 +53,12 @@ def compute_run(
     Args:
         trace: An opened run.
         team: Processes that share the work.
-        choice: The machine. Where it is not known, an ideal one still shows the program's own limits.
-        quick: Whether not to search for the worst network that the run tolerates.
-        jobs: Number of replays at once. None: one for each CPU.
-        first: An earlier run, on whose machine this one is replayed. None: there is none.
-        tell: Is given the number of replays done, in words.
-        calls: Sums of calls, if they are known already.
+        choice: The machine. If the run's machine is chosen but not known, an ideal one shows the program's own limits.
+        quick: Whether to skip the search for the worst network that the run tolerates.
+        jobs: Number of replays at the same time. None: one for each CPU.
+        first: Earlier run, on whose machine this run is replayed. None: `choice` counts.
+        tell: Called with a text about the number of replays done.
+        calls: Profile of the run. None: it is computed.
     """
     with counted(lambda done: tell(units.plural(done, "replay"))), replaying(trace, team):
         machine, origin = (first.machine, first.origin) if first else _machine(trace, choice, team)
@@ -85,7 +85,7 @@ def compute_run(
 
 
 def compute(trace: Trace, team: Team, **options: Any) -> LimitsResult:
-    """Find what limits one run. Collective over the team. `options`: options of `compute_run`."""
+    """Find what limits one run. Collective over the team. `options` are the arguments of `compute_run`."""
     return LimitsResult((compute_run(trace, team, **options),))
 
 
@@ -100,7 +100,7 @@ def _starting_ns(trace: Trace, calls: Profile) -> float:
 
 
 def _machine(trace: Trace, choice: MachineChoice, team: Team) -> tuple[Machine, MachineOrigin]:
-    """Find the machine and where it is from."""
+    """Return the machine of the replays, and its origin."""
     known = choice.known(trace, team)
     if known is None:
         return choice.or_ideal(), MachineOrigin.UNKNOWN

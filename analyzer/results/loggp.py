@@ -1,4 +1,4 @@
-"""Result of `analyze loggp` for a traced run: latency and bandwidth, as its messages show them."""
+"""Result of `analyze loggp` for a traced run: latency and bandwidth of the network, from the run's messages."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ def compute(trace: Trace, team: Team, *, place: PlaceChoice | None = None) -> Lo
 
 
 def write_models(result: LoggpResult, trace: Trace, base: Path, force: bool) -> list[Path]:
-    """Write a model for messages within nodes and one for messages between nodes, if known.
+    """Write a model of the messages within nodes, and one of the messages between nodes, as far as they are known.
 
     Args:
         result: Times of messages.
-        trace: The run, which is not replaced.
+        trace: The run, whose files are never replaced.
         base: Path of the files, without ending.
-        force: Whether existing files are replaced that are no models.
+        force: Whether existing files that are no models may be replaced.
 
     Raises:
-        TracelibError: The messages are not enough for a model, or a file would be destroyed.
+        TracelibError: There are too few messages for a model, or a file would be destroyed.
     """
     models = {base.with_name(f"{base.name}.{way.where}.json"): model_of(way) for way in result._ways}
     known = {path: model for path, model in models.items() if model}

@@ -19,7 +19,7 @@ class MomentResult(Result):
     """State of one rank or of all ranks at a moment.
 
     Attributes:
-        is_single: Whether one rank was asked for, which is shown in detail.
+        is_single: Whether one rank was chosen, which is shown in detail.
     """
 
     _main: ClassVar[tuple[str, ...]] = ("ranks",)

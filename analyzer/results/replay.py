@@ -26,7 +26,7 @@ from analyzer.what_if.modules import with_modules
 
 @dataclass(frozen=True, repr=False)
 class ReplayResult(Result):
-    """Predicted run: how long it would take, and where the time would go."""
+    """Prediction of a replay: how long the run would take, and where the time would go."""
 
     _main: ClassVar[tuple[str, ...]] = ("ranks",)
 
@@ -37,7 +37,7 @@ class ReplayResult(Result):
 
     @property
     def predicted_s(self) -> float:
-        """Predicted length of the run, seconds."""
+        """Predicted duration of the run, seconds."""
         return self._replayed.prediction.end_ns / 1e9
 
     def _rows(self) -> dict[str, list[dict[str, Any]]]:
@@ -59,11 +59,11 @@ def compute(
         traces: Opened runs.
         team: Processes that share the reading; each of them replays.
         configuration: The machine, and factors of modules.
-        repeat: Runs begin again when they end, until each has ended this number of times. None: they run once.
-        by_place: Whether to say how the time in calls changes, by the places that calls come from.
-        times: Whether the prediction holds times of all records, to be written as a run.
-        transfers: Whether it holds the messages' times on links, to be written for Paraver.
-        share: Gives the first run's computation to its ranks in another way. None: as it was.
+        repeat: Number of executions of each run; a run begins again when it ends. None: one.
+        by_place: Whether to compute how the time in calls changes at each place.
+        times: Whether to compute the times of all records, so that the prediction can be written as a run.
+        transfers: Whether to compute the times of messages on links, so that Paraver can show them.
+        share: Function that distributes the first run's computation differently to its ranks. None: as it was.
 
     Raises:
         TracelibError: A replay never ends, or the run does not know where calls come from.

@@ -1,4 +1,4 @@
-"""Result of `analyze representative`: the part of a run, or of a series of counters, that stands for all of it."""
+"""Result of `analyze representative`: the part of a run, or of a series of counters, that represents all of it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from analyzer.trace import Trace
 from analyzer.trace.trace import check_computing
 
 STEPS = 1 << 13
-"""Number of steps that a run is cut into."""
+"""Number of steps into which a run is divided."""
 
 
 @dataclass(frozen=True, repr=False)
 class RepresentativeResult(Result):
-    """The shortest part that stands for all: one period of the counters."""
+    """Shortest part that represents a run: one period of its counters."""
 
     _main: ClassVar[tuple[str, ...]] = ("lengths", "summary")
 
@@ -40,7 +40,7 @@ class RepresentativeResult(Result):
 
 
 def series_in(trace: Trace, team: Team, steps: int = STEPS) -> tuple[StepSeries, NDArray[np.float64] | None]:
-    """Cut the counters of a run into a series. Collective over the team.
+    """Divide the counters of a run into a series of steps. Collective over the team.
 
     Args:
         trace: An opened run.
@@ -48,7 +48,7 @@ def series_in(trace: Trace, team: Team, steps: int = STEPS) -> tuple[StepSeries,
         steps: Number of steps.
 
     Returns:
-        The series, and where iterations begin and end in it, in steps; None: it has none.
+        The series; and begins and ends of the iterations, in steps (None: there are no iterations).
 
     Raises:
         TracelibError: The run does not know when it computes, or nothing lies between MPI_Init and MPI_Finalize.
@@ -68,14 +68,14 @@ def compute(
     by: str | None = None,
     sweep: bool = False,
 ) -> RepresentativeResult:  # fmt: skip
-    """Find the shortest part of a series that stands for all of it.
+    """Find the shortest part of a series that represents all of it.
 
     Args:
         series: Counters by step.
-        iterations: Where iterations begin and end, in steps. None: it is not known.
-        metric: Metric that is analysed, such as "cycles/instructions". None: this one, else the first column.
-        by: Another metric: its errors, too. None: no other.
-        sweep: Whether errors of samples by k-means are found, for intervals of up to twice the period.
+        iterations: Begins and ends of iterations, in steps. None: not known.
+        metric: Metric that is analysed, such as "cycles/instructions". None: this one, or else the first column.
+        by: Second metric, whose errors are computed, too. None: none.
+        sweep: Whether to compute errors of samples by k-means, for intervals of up to twice the period.
 
     Raises:
         TracelibError: There is no such metric.

@@ -1,4 +1,4 @@
-"""Result of `analyze waits`: where ranks wait for others, and who makes them wait."""
+"""Result of `analyze waits`: where ranks wait for others, and which ranks cause the waiting."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WaitsResult(Result):
 
     Attributes:
         file: Path of the run.
-        lacking: What of the run was not recorded, in one line; "": nothing.
+        lacking: One line about what was not recorded of the run. "": nothing is missing.
     """
 
     _main: ClassVar[tuple[str, ...]] = ("ranks",)
@@ -42,7 +42,7 @@ class WaitsResult(Result):
 
     @property
     def waiting_s(self) -> float:
-        """Time that all ranks wait, seconds."""
+        """Sum of the waiting time of all ranks, seconds."""
         return self._wait_states.total_ns / 1e9
 
     def _rows(self) -> dict[str, list[dict[str, Any]]]:
@@ -64,10 +64,10 @@ def compute(
         team: Processes that share the work.
         longest: Number of single waits to return, the longest first.
         place: Only calls through these places. None: all calls.
-        calls: Sums of calls, if they are known already.
+        calls: Profile of the run. None: it is computed.
 
     Raises:
-        TracelibError: The run does not know where calls come from, and a place was named.
+        TracelibError: A place was named, but the run does not know where calls come from.
 
     Source: Geimer et al. 2010, section 3; names as in Scalasca.
     """

@@ -1,4 +1,4 @@
-"""Writes a run for Paraver or Dimemas."""
+"""Writing of a run as a Paraver or Dimemas trace."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from analyzer.writers.prv import write_prv
 
 
 def write_with_waits(trace: Trace, base: Path, host: RunOpener, force: bool) -> list[Path]:
-    """Write the Paraver trace with wait states as events, and BASE.waits.cfg, which shows them."""
+    """Write a Paraver trace with wait states as events, and BASE.waits.cfg, which shows them. Return the paths."""
     cfg = base.with_name(base.name + ".waits.cfg")
     check_writable(cfg, trace, force)
     with host.step("Finding wait states"):
@@ -35,7 +35,7 @@ def write_with_waits(trace: Trace, base: Path, host: RunOpener, force: bool) -> 
 
 
 def write_paraver(trace: Trace, base: Path, host: RunOpener, force: bool) -> list[Path]:
-    """Write BASE.prv, BASE.pcf and BASE.row; return their paths. Collective over the team."""
+    """Write BASE.prv, BASE.pcf and BASE.row, and return their paths. Collective over the team."""
     paths = [base.with_name(base.name + ending) for ending in (".prv", ".pcf", ".row")]
     for path in paths:
         check_writable(path, trace, force)
@@ -49,7 +49,15 @@ def write_paraver(trace: Trace, base: Path, host: RunOpener, force: bool) -> lis
 
 
 def write_dimemas(trace: Trace, base: Path, host: RunOpener, force: bool, events: np.ndarray = NO_EVENTS) -> DimReport:
-    """Write BASE.dim, with additional events (EVENT, in order of time). Collective over the team."""
+    """Write BASE.dim. Collective over the team.
+
+    Args:
+        trace: The run.
+        base: Path without ending.
+        host: The program that opened the run.
+        force: Whether an existing file that is no trace may be replaced.
+        events: Additional events, of type EVENT, in order of time.
+    """
     path = base.with_name(base.name + ".dim")
     check_writable(path, trace, force)
     with host.step(f"Writing {path}"):
@@ -57,7 +65,7 @@ def write_dimemas(trace: Trace, base: Path, host: RunOpener, force: bool, events
 
 
 def dimemas_notes(trace: Trace, report: DimReport) -> list[str]:
-    """List what the .dim file of a trace does not hold, a line each."""
+    """List what the .dim file of a trace lacks of the run, one line each."""
     notes, name = [], report.path.name
     if report.left_out:
         calls = ", ".join(f"{count} {of}" for of, count in report.left_out.items())

@@ -1,4 +1,4 @@
-"""Which collectives are timed: over how many ranks, how much, in what pieces, how often."""
+"""Design of a measurement of collectives: operations, numbers of ranks, sizes, segments and repetitions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,22 @@ from tracelib.collectives.trees import ALGORITHMS
 from tracelib.errors import TracelibError
 
 NATIVE = ("bcast", "scatter")
-"""MPI's own collectives from one rank to all, which the method is for."""
+"""MPI's own collectives from one rank to all, for which the method of measurement is made."""
 
 _LARGEST = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
 class CollectiveSetting:
-    """One collective to time: a name of NATIVE or ALGORITHMS. Every rank gets `bytes`, in segments of `segment_bytes`.
+    """One collective to measure. Every rank gets `bytes`, in segments of `segment_bytes`.
 
-    A native collective counts as one segment: how the MPI divides it is not known.
+    A native collective counts as one segment, because it is not known how the MPI divides it.
+
+    Attributes:
+        name: A name of NATIVE or ALGORITHMS.
+        ranks: Number of ranks.
+        bytes: Bytes for each rank.
+        segment_bytes: Size of a segment.
     """
 
     name: str
@@ -28,14 +34,25 @@ class CollectiveSetting:
 
     @property
     def segments(self) -> int:
-        """Pieces, of which the last may be smaller."""
+        """Number of segments. The last one may be smaller."""
         return -(-self.bytes // self.segment_bytes)
 
 
 @dataclass(frozen=True)
 class CollectiveDesign:
-    """All combinations that make sense: a segment that is not smaller than the whole is the whole (as is 0), and the
-    whole consists of full segments."""
+    """Design of a measurement: all useful combinations of its values.
+
+    A segment that is not smaller than the whole message is the whole message, and so is 0. Otherwise the message must
+    consist of full segments.
+
+    Attributes:
+        names: Names of NATIVE or ALGORITHMS.
+        ranks: Numbers of ranks.
+        sizes: Bytes for each rank.
+        segments: Sizes of segments in bytes. 0: one piece.
+        iterations: Number of iterations of a measuring loop.
+        repetitions: Number of times that everything is measured.
+    """
 
     names: Sequence[str]  # of NATIVE, or of ALGORITHMS
     ranks: Sequence[int]
@@ -45,7 +62,7 @@ class CollectiveDesign:
     repetitions: int = 3  # of the whole
 
     def settings(self) -> Iterator[CollectiveSetting]:
-        """Yield each combination once."""
+        """Yield each useful combination once."""
         for ranks in self.ranks:
             for name in self.names:
                 for size in self.sizes:
@@ -57,7 +74,7 @@ class CollectiveDesign:
         """Check that the design can be measured.
 
         Args:
-            world: Number of ranks that there are.
+            world: Number of ranks of the world.
 
         Raises:
             TracelibError: A name, a number of ranks, a size or a segment cannot be measured.

@@ -1,4 +1,4 @@
-"""Drivers: modules that know how to read one kind of quantity (Rodriguez 2011, section 2.3.1)."""
+"""Base class of drivers. A driver reads one kind of quantity (Rodriguez 2011, section 2.3.1)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,19 @@ BEGIN, END = "begin", "end"
 MOMENTS = (BEGIN, END)
 
 FOLDER = "TRACELIB_DRIVERS"
-"""Variable: where drivers leave files (default: the folder in which the program runs)."""
+"""Environment variable with the folder in which drivers leave files. Default: the folder in which the program runs."""
 
 
 class Driver:
-    """Derive from it, and name the class in the entry points `tracelib.drivers` of a package."""
+    """Base class of a driver. A package names its drivers in the entry points `tracelib.drivers`.
+
+    Attributes:
+        name: Name in `#pragma cll uses`.
+        observables: Patterns of the observables that the driver reads, such as "GANGLIA_*".
+        declared: Whether a source has to contain `#pragma cll uses NAME`.
+        moments: When the running program asks the driver: BEGIN, END. (): the runtime records all of its observables.
+        advice: What the user has to do in addition to the run. "": nothing.
+    """
 
     name = ""  # what #pragma cll uses says
     observables: tuple[str, ...] = ()  # patterns of the observables that are its own: "GANGLIA_*"
@@ -25,14 +33,14 @@ class Driver:
     advice = ""  # what the user does beside the run, where that is how its quantities come
 
     def environment(self, observable: str) -> dict[str, str]:
-        """Return the variables that a run needs for an observable to be recorded."""
+        """Return the environment variables that a run needs to record an observable."""
         return {}
 
     def read(self, moment: str, experiment: str) -> Mapping[str, float]:
-        """Return numbers at the begin or the end of an experiment, which become parameters of its region.
+        """Read numbers at the begin or the end of an experiment. They become parameters of its region.
 
         Raises:
-            TracelibError: The driver has none. The program goes on without.
+            TracelibError: The driver has no numbers. The program goes on without them.
         """
         return {}
 

@@ -1,4 +1,4 @@
-"""The C loops between messages, as functions on numpy arrays."""
+"""The C loops that measure messages, as functions on numpy arrays."""
 
 from __future__ import annotations
 
@@ -17,16 +17,23 @@ def _columns(struct: str) -> tuple[str, ...]:
 
 
 COLUMNS = {False: _columns("struct prtt_row"), True: _columns("struct prtt_receiver_row")}
-"""Numbers that come of one row, by whether the receiver is measured: seconds as in C, and the flags at the end."""
+"""Columns of one measured row, by whether the receiver is measured: times in s as in C, then the flags."""
 
 CALIBRATION_S = 0.02
 
 
 @dataclass(frozen=True)
 class MeasuringOrder:
-    """Two ranks measure one size `rows` times: PRTTs, or the receiver.
+    """Order for two ranks to measure one size.
 
-    `most_delay_s`: no longer delay within a train, 0: no limit; for the receiver, the delay.
+    Attributes:
+        first: Rank that measures.
+        second: Rank that answers.
+        size: Message size in bytes.
+        train: Number of messages of a train.
+        rows: Number of measurements.
+        receiver: Whether the receiver is measured, instead of PRTTs.
+        most_delay_s: Longest delay within a train, s; 0: no limit. If the receiver is measured: the delay.
     """
 
     first: int
@@ -40,7 +47,13 @@ class MeasuringOrder:
 
 @dataclass(frozen=True)
 class MeasurementClock:
-    """The clock that times measurements."""
+    """Clock that times the measurements.
+
+    Attributes:
+        source: "tsc" or "monotonic".
+        ticks_per_s: Frequency of the clock.
+        resolution_s: Smallest step that was seen.
+    """
 
     source: str  # "tsc" or "monotonic"
     ticks_per_s: float
@@ -62,15 +75,16 @@ def _calibrate() -> MeasurementClock:
 
 
 class MessageLoops:
-    """The loops of one rank.
+    """Measuring loops of one rank.
 
     Args:
         most_bytes: Size of the largest message.
-        one_buffer: Receive into the buffer that is sent from, as programs do that pass one buffer on; else into one
-            of its own, as OSU's and Intel's benchmarks do. The sender's cache has a buffer that it has just received.
+        one_buffer: Whether messages are received into the buffer that is sent from, as in programs that pass one
+            buffer on.
+            Then it is in the sender's cache. Otherwise there are two buffers, as in OSU's and Intel's benchmarks.
 
     Raises:
-        TracelibError: No MPI that is known is loaded.
+        TracelibError: No known MPI is loaded.
     """
 
     def __init__(self, most_bytes: int, one_buffer: bool = False) -> None:
@@ -91,7 +105,7 @@ class MessageLoops:
         visit.most_delay = round(order.most_delay_s * self.clock.ticks_per_s)
 
     def measure(self, comm: MPI.Comm, order: MeasuringOrder) -> np.ndarray:
-        """Measure as the pair's rank 0: (rows, columns) seconds and flags."""
+        """Carry out an order at the pair's rank 0. Return times in s and flags, shape (rows, columns)."""
         self._prepare(comm, 1, order)
         ticks = np.zeros((order.rows, len(COLUMNS[order.receiver])), np.uint64)
         if order.receiver:
@@ -104,7 +118,7 @@ class MessageLoops:
         return values
 
     def answer(self, comm: MPI.Comm, order: MeasuringOrder) -> np.ndarray:
-        """Answer as the pair's rank 1: the flags of each row."""
+        """Carry out an order at the pair's rank 1. Return the flags of each row, shape (rows,)."""
         self._prepare(comm, 0, order)
         flags = np.zeros(order.rows, np.uint64)
         work = lib.prtt_feed if order.receiver else lib.prtt_answer

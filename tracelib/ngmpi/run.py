@@ -1,4 +1,4 @@
-"""One measurement from the first rank's beginning to the last one's end."""
+"""One measurement of the network, from its begin to its end, on all ranks."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from tracelib.schema import net
 
 SAVED_EVERY_S, TOLD_EVERY_S = 1.0, 5.0
 OF_INTEREST = re.compile(r"(OMPI_MCA_(btl|pml|mtl|coll|osc|mpi|rmaps|hwloc)|MPI4PY_RC_|UCX_|MPIR_|FI_|I_MPI_|PSM|MV2_)")
-"""Environment variables that say how MPI was set."""
+"""Environment variables that configure MPI."""
 THREAD_LEVELS = {MPI.THREAD_SINGLE: "single", MPI.THREAD_FUNNELED: "funneled",
                  MPI.THREAD_SERIALIZED: "serialized", MPI.THREAD_MULTIPLE: "multiple"}  # fmt: skip
 
 
 def _settle(world: MPI.Intracomm, bind: bool) -> list[place.RankLocation]:
-    """Bind every rank to a processor of its own, if there are enough. Return all their places, at rank 0.
+    """Bind every rank to a processor of its own, if there are enough. Return the locations of all ranks, at rank 0.
 
-    Two ranks that wait busily and meet on one processor make each message take a time slice.
+    Two ranks that poll on one processor make each message take a time slice.
     """
     if bind:
         everywhere = world.allgather((platform.node(), frozenset(os.sched_getaffinity(0))))
@@ -51,7 +51,7 @@ def _settle(world: MPI.Intracomm, bind: bool) -> list[place.RankLocation]:
 
 
 def follow(world: MPI.Intracomm) -> int:
-    """Follow rank 0, at all other ranks. Signals are for rank 0, which ends the measurement in order."""
+    """Carry out the orders of rank 0. Called at all other ranks. Only rank 0 handles signals."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     largest, one_buffer, bind = world.bcast(None)
@@ -63,7 +63,7 @@ def follow(world: MPI.Intracomm) -> int:
 
 
 def lead(world: MPI.Intracomm, options: MeasurementOptions) -> int:
-    """Lead at rank 0: measure, write the file. Return the exit code."""
+    """Lead a measurement, and write its file. Called at rank 0. Return the exit code."""
     world.bcast((max(options.sizes), options.one_buffer, options.bind))
     places = _settle(world, options.bind)
     loop = MessageLoops(max(options.sizes), options.one_buffer)
@@ -95,7 +95,7 @@ def lead(world: MPI.Intracomm, options: MeasurementOptions) -> int:
 
 
 class _Report:
-    """Output of a measurement while it goes on: the file, and the lines on the terminal."""
+    """Output of a measurement while it goes on: its file, and lines on the terminal."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class _Report:
         self.stopped = number
 
     def after_visit(self, series: PairSeries, gone_s: float) -> None:
-        """Save and tell now and then."""
+        """Save the file and print the progress, at intervals."""
         if self.stopped:
             raise StopMeasuring
         now = time.monotonic()
@@ -147,7 +147,7 @@ class _Report:
         store.write(self.options.output, self._attributes, self.tables | measured)
 
     def close(self) -> None:
-        """Print the last line."""
+        """Print the last line about the measurement."""
         if self.stopped or not self.options.quiet:
             rows = sum(len(part) for one in self.series for part in one.parts)
             sizes = len({size for one in self.series for size in one.sizes})

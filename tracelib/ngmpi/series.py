@@ -1,4 +1,4 @@
-"""Series: the measurements of pairs that are treated as one, and the sizes to measure next."""
+"""Series of measurements of pairs that are treated as one, and the sizes to measure next."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from tracelib.schema.net import RowFlag, SizeOrigin
 from tracelib.schema.prtt import SizeTimes, size_times
 
 VISIT_S, MOST_ROWS = 0.01, 5
-"""A visit of one size takes about this long, and has at most this many rows. So a disturbance of some milliseconds, or
-a change in the speed of the network, affects many sizes a little and none much."""
+"""Time in s that a visit of one size takes, and its largest number of rows.
+
+A disturbance of some milliseconds, or a change of the network's speed, so affects many sizes a little and none much."""
 ROW_S, LEAST_ROW_S = 0.008, 0.0002
 """Trains are shortened where a row would take longer than the first time, because long rows are disturbed more often.
 Where other processes use the processors, this time is lowered until rows succeed, but not below the second one."""
@@ -25,9 +26,9 @@ MOST_HIT, SHORTER, LONGER = 0.5, 0.7, 1.1
 they become longer by the third."""
 LEAST_TRAIN, LEAST_DISTURBED_TRAIN = 4, 2
 LONGEST_WARM_UP_S = 0.02
-"""Rows that take longer need no warm-up."""
+"""A row that takes longer than this, in s, needs no warm-up."""
 OUT_OF_PROPORTION = 3
-"""A PRTT(1,0,s) that is this many times the best one does not set the delay."""
+"""A PRTT(1,0,s) of at least this many times the shortest one does not determine the delay."""
 FIRST_DELAY_S, SLOW_S_PER_BYTE = 0.002, 2e-8
 """Longest delay while no PRTT is known, and longest round trip of a byte while no PRTT of the size is known. Without
 these, a PRTT in which a rank lost its processor would make the delays take seconds."""
@@ -35,7 +36,7 @@ these, a PRTT in which a rank lost its processor would make the delays take seco
 
 @dataclass
 class _Visit:
-    """Pairs that measure a size at once."""
+    """Plan for pairs that measure one size at the same time."""
 
     pairs: list[Pair]
     order: MeasuringOrder  # of each, but for who it is
@@ -49,7 +50,7 @@ class _Visit:
 
 @dataclass
 class PairSeries:
-    """Rows of one group of pairs. `numbers`: rows of `pairs` in the file."""
+    """Measured rows of one group of pairs. `numbers` has the row of each pair in the file's table `pairs`."""
 
     group: PairGroup
     numbers: dict[Pair, int]
@@ -65,9 +66,9 @@ class PairSeries:
     _counts: dict[tuple[Pair, int], int] = field(default_factory=dict)
 
     def batches(self, sizes: Iterable[int]) -> Iterator[list[int]]:
-        """Yield sizes to visit at once.
+        """Yield groups of sizes to visit together.
 
-        One that is not known yet comes alone, as its time decides how it is measured.
+        A size that was not measured yet comes alone, because its time decides how it is measured.
         """
         batch: list[int] = []
         for size in sizes:
@@ -82,7 +83,11 @@ class PairSeries:
             yield batch
 
     def visit(self, crew: MeasuringCrew, sizes: Sequence[int], most_rows: int = MOST_ROWS) -> list[int]:
-        """Measure each size a few times, one after the other; returns of each how many rows of a pair count."""
+        """Measure each size a few times, one size after the other.
+
+        Returns:
+            For each size, the number of rows of a pair that count.
+        """
         visits = [self._visit(size, most_rows) for size in sizes]
         for visit, results in zip(visits, crew.carry_out([visit.orders() for visit in visits]), strict=True):
             for pair, values in zip(visit.pairs, results, strict=True):
@@ -98,7 +103,7 @@ class PairSeries:
         return [visit.order.rows - visit.warm_up for visit in visits]
 
     def _visit(self, size: int, most_rows: int) -> _Visit:
-        """Say how a size is measured next, and by whom."""
+        """Plan how a size is measured next, and by which pairs."""
         one_s = self._expected_one_s(size)
         train = self._train(one_s)
         row_s = one_s * (3 * train - 1.5) if one_s else VISIT_S / 5
@@ -144,7 +149,7 @@ class PairSeries:
         return min(self.train, max(least, int((self._row_s / one_s + 1.5) / 3)))
 
     def times(self) -> SizeTimes:
-        """Return T_o and T_g of each size so far."""
+        """Return overhead T_o and gap T_g of each size, from all rows so far."""
         return size_times(np.concatenate(self.parts))
 
 

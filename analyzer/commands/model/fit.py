@@ -26,7 +26,7 @@ _SEARCHES = ("auto", "exact", "genetic", "elimination", "none")
 
 
 class Point(click.ParamType):
-    """Parameter type of values of parameters such as p=512,n=160."""
+    """Type of an option: values of parameters, such as p=512,n=160. The command gets a dict."""
 
     name = "point"
 
@@ -52,7 +52,7 @@ class Point(click.ParamType):
 
 
 class CountsType(click.ParamType):
-    """Parameter type of whole numbers between commas, such as 16,32,64."""
+    """Type of an option: whole numbers, separated by commas, such as 16,32,64."""
 
     name = "counts"
 

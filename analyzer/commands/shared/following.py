@@ -1,5 +1,7 @@
-"""Watching a run that is being written: `analyze structure --follow` says what it repeats as soon as that is sure, and
-`analyze cut --follow` cuts it out."""
+"""Watching a run that is being written.
+
+`analyze structure --follow` reports loops as soon as they are certain, and `analyze cut --follow` cuts them out.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +24,28 @@ if TYPE_CHECKING:  # numpy takes as long to import as click: who asks for --help
 
 INTERVAL_S = 1.0
 REST = 4.0
-"""Between two looks; at least REST times as long as a look computes."""
+"""Pause between two looks, at least this many times the time of a look."""
 
 
 @dataclass
 class Watched:
-    """The loops that were sure, by their numbers from 1, and how many looks were taken."""
+    """Loops that were found with certainty, and the number of looks.
+
+    Attributes:
+        loops: The loops by their number, from 1.
+        looks: Number of times that the run was read.
+    """
 
     loops: list[LiveIterations] = field(default_factory=list)
     looks: int = 0
 
 
 def follow(session: Session, file: str, choice: Choice | None) -> FollowedResult:
-    """Look at a run until it ends, and report each loop at once. Raises TracelibError."""
+    """Look at a run until it ends, and report each loop as soon as it is certain.
+
+    Raises:
+        TracelibError: The run cannot be read.
+    """
     from analyzer.results.structure import FollowedResult
 
     def tell(number: int, now: LiveIterations) -> bool:
@@ -47,8 +58,19 @@ def follow(session: Session, file: str, choice: Choice | None) -> FollowedResult
 
 
 def watch(session: Session, file: str, choice: Choice | None, take: Callable[[int, LiveIterations], bool]) -> Watched:
-    """Look at a run until it ends. take: is given each loop, with its number, as soon as it is sure, and again after
-    each look until it returns true. Raises TracelibError, and UsageError if several processes watch."""
+    """Look at a run until it ends.
+
+    Args:
+        session: Session of the command.
+        file: Path of the run.
+        choice: Ranks to read. None: a few.
+        take: Called with each loop and its number as soon as the loop is certain, and again after each look until it
+            returns True.
+
+    Raises:
+        TracelibError: The run cannot be read.
+        UsageError: Several processes watch.
+    """
     from analyzer.structure.live import LiveIterations, look, place_of
 
     if not session.alone:
@@ -72,8 +94,11 @@ def watch(session: Session, file: str, choice: Choice | None, take: Callable[[in
 
 
 def sentence(number: int, now: LiveIterations) -> str:
-    """Return "Loop 1 at 12.3 s: iterations of 8.31 ms, each: 3 exchanges, 1 reduction; inside it 8 passes of 1.00
-    ms"."""
+    """Return a sentence about a loop.
+
+    For example "Loop 1 at 12.3 s: iterations of 8.31 ms, each: 3 exchanges, 1 reduction; inside it 8 passes of 1.00
+    ms".
+    """
     inside = "".join(f"; inside it {passes} passes of {units.time(period)}" for passes, period in now.inside)
     at = f"{now.until_ns / 1e9:.3f} s"
     return f"Loop {number} at {at}: iterations of {units.time(now.period_ns)}, each: {now.body}{inside}"

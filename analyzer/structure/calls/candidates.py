@@ -1,4 +1,4 @@
-"""Calls that may be made once in each pass of a loop: those that strictly take turns."""
+"""Candidates for loops: calls that may be made once in each pass, because they strictly take turns."""
 
 from __future__ import annotations
 
@@ -14,14 +14,22 @@ CONTEXTS = (1, 2, 4, 8, 16)
 """Numbers of calls in a row that make a slot: one symbol may be made at several places of a loop, some in a row at
 one."""
 FEWEST = 3
-"""Passes that make a loop."""
+"""Smallest number of passes of a loop."""
 MOST_SLOTS, MOST_COUNTS, MOST_CLASSES = 256, 48, 6
 """Slots of one count, counts, and classes of one count that are looked at: those that occur first, cover most."""
 
 
 @dataclass(frozen=True)
 class LoopCandidate:
-    """Slots that take turns: between two of one there is one of each other."""
+    """Slots that take turns: between two occurrences of one slot, each other slot occurs once.
+
+    A slot is a group of successive calls.
+
+    Attributes:
+        at: Index of each occurrence of the first slot in the sequence, int64 of shape (count,).
+        slots: Number of slots that take turns.
+        context: Number of successive calls of a slot.
+    """
 
     at: np.ndarray  # int64 (count,): where the first of them occurs in the sequence
     slots: int  # how many take turns
@@ -29,17 +37,17 @@ class LoopCandidate:
 
     @property
     def count(self) -> int:
-        """How often each occurs."""
+        """Number of occurrences of each slot."""
         return len(self.at)
 
 
 def candidates(symbols: np.ndarray) -> list[LoopCandidate]:
-    """List all classes of slots; for each count and place the class of the shortest context with most slots.
+    """List all candidates, in time linear in the number of calls.
 
-    Linear: all calls are numbered once for each of CONTEXTS.
+    For each number of occurrences and each place, only the candidate of the shortest context with most slots is listed.
 
     Args:
-        symbols: Symbol of each call, dense from 0, shape (calls,).
+        symbols: Symbol of each call, numbered from 0, shape (calls,).
     """
     best: dict[tuple[int, int], LoopCandidate] = {}
     for context in CONTEXTS:
@@ -53,13 +61,22 @@ def candidates(symbols: np.ndarray) -> list[LoopCandidate]:
 
 
 def longest_first(found: list[LoopCandidate], time: np.ndarray) -> list[LoopCandidate]:
-    """Sort candidates by the time that they cover, longest first. time: (calls,) ns, ascending."""
+    """Sort candidates by the time that they cover, the longest first.
+
+    Args:
+        found: The candidates.
+        time: Time of each call, ns, ascending, shape (calls,).
+    """
     return sorted(found, key=lambda one: -(int(time[one.at[-1]]) - int(time[one.at[0]])))
 
 
 def in_context(symbols: np.ndarray, context: int) -> np.ndarray:
-    """Number the groups of `context` symbols in a row up to each call, dense from 0, int32 (calls,). context: a power
-    of 2."""
+    """Number the groups of successive symbols that end at each call, from 0; int32 of shape (calls,).
+
+    Args:
+        symbols: Symbol of each call.
+        context: Number of symbols of a group, a power of 2.
+    """
     symbols, found = np.ascontiguousarray(symbols, np.int32), np.empty(len(symbols), np.int32)
     written = pointer(symbols, "int32_t *"), len(symbols), context, pointer(found, "int32_t *")
     if lib.numbers_in_context(*written) < 0:

@@ -1,7 +1,7 @@
-"""Test whether the passes of a loop are what the program repeats, or parts or multiples of it.
+"""Test whether the passes of a loop are what the program repeats, or rather parts or multiples of that.
 
-Calls alone do not tell: a step may have stages without calls, one exchange may be made by two branches in turn, and a
-compiler may take the first pass out of a loop. The computation between the calls tells.
+Calls alone do not show it: a step may have stages without calls, two branches may make one exchange in turn, and a
+compiler may take the first pass out of a loop. The computation between the calls shows it.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from analyzer.structure.period import period_of
 MOST_TURNS = 64
 """Largest number of alternatives (partners, roots, branches) that take turns."""
 AS_LONG = 0.5
-"""Alternatives that take turns each compute at least this share of what the longest of them does."""
+"""Alternatives that take turns must each compute at least this share of the longest alternative's computation."""
 MOST_GROUPED = 64
 """Largest number of passes that one group may have."""
 LONGER, MUCH_LONGER = 1.5, 4.0
 """A group begins with a pass that computes this many times as long as any other one. With the second factor, few groups
 are enough."""
 CHANCE = 1e-4
-"""Largest probability of that many groups with their longest pass at one place if lengths were random."""
+"""Largest probability that random lengths would have the longest pass of all groups at the same place."""
 MUCH_MORE, SOME_CHANCE = 2.5, 2e-3
 """Limits of MUCH and CHANCE for the computation before the first call of a pass."""
 FEW_STAGES = 4
 """Up to this many passes are stages of a step whatever they compute. The long pass of a larger group must outweigh the
 others, or it is a step that is made now and then."""
 REPEATS = 0.7
-"""Least correlation of the computation of passes with that one group later."""
+"""Smallest correlation of the computation of passes with the computation one group later."""
 
 
 def with_peeled_pass(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
@@ -54,8 +54,10 @@ def with_peeled_pass(calls: Sequence, part: slice, loop: SequenceLoop) -> Sequen
 
 
 def around_if_lengths_change(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
-    """Take the loop around, if partners or lengths of messages change only where that begins a pass: a benchmark tries
-    one length after the other, say."""
+    """Return the loop around, if partners or lengths of messages change only where a pass of it begins.
+
+    An example is a benchmark that tries one length after the other. Otherwise return the given loop.
+    """
     ends = np.append(loop.begins[1:], loop.end)
     symbols = calls.symbols[SymbolDetail.SIZE][part]
     compared = int((ends - loop.begins).min())
@@ -126,10 +128,13 @@ def _split(made: np.ndarray, loop: SequenceLoop, turns: int) -> SequenceLoop:
 
 
 def grouped_by_computing(loop: SequenceLoop, burst: np.ndarray, *, is_one_call: bool = False) -> SequenceLoop:
-    """Group passes that make the same calls by what is computed in them: stages of a step, say.
+    """Group passes with equal calls by their computation, for example the stages of a step.
 
-    burst: what was computed before each call, ns. is_one_call: the loop makes one call a pass and its call path is not
-    known, so that any repetition of what is computed makes groups.
+    Args:
+        loop: The loop. It is returned if there are no groups.
+        burst: Computation before each call, ns.
+        is_one_call: Whether the loop makes one call a pass without a known path, so that any repetition makes
+            groups.
     """
     computed = np.add.reduceat(burst, loop.begins).astype(np.float64)
     size = _group_size(computed, is_one_call=is_one_call)
@@ -137,10 +142,13 @@ def grouped_by_computing(loop: SequenceLoop, burst: np.ndarray, *, is_one_call: 
 
 
 def grouped_by_begin(loop: SequenceLoop, burst: np.ndarray) -> SequenceLoop:
-    """Group passes of several calls by what is computed before their first or second one: a loop around may prepare the
-    one inside.
+    """Group passes of several calls by the computation before their first or second call.
 
-    burst: what was computed before each call, ns.
+    A loop around may prepare the loop inside there.
+
+    Args:
+        loop: The loop. It is returned if there are no groups.
+        burst: Computation before each call, ns.
     """
     if np.diff(loop.begins, append=loop.end).min() < 2:
         return loop

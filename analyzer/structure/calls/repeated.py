@@ -1,4 +1,4 @@
-"""Repeats in a sequence of symbols, remembered for further ranks: most ranks of a program make the same calls."""
+"""Repeats in a sequence of symbols. They are remembered, because most ranks of a program make the same calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ reading it."""
 
 
 class RepeatedCalls:
-    """Candidates for loops, and the stretches that they cut the sequence into, each found at its first use."""
+    """Candidates for loops in a sequence, and the stretches of each. Each is computed at its first use."""
 
     def __init__(self, symbols: np.ndarray) -> None:
         self._symbols = symbols
@@ -29,7 +29,7 @@ class RepeatedCalls:
 
     @cached_property
     def candidates(self) -> list[LoopCandidate]:
-        """In any order."""
+        """All candidates, in no special order."""
         return candidates(self._symbols)
 
     @cached_property
@@ -47,14 +47,14 @@ class RepeatedCalls:
         return self._in_context[size]
 
     def compared(self, one: LoopCandidate) -> LoopPasses:
-        """Return the stretches of one of the candidates."""
+        """Return the stretches of one of the candidates, compared with each other."""
         if id(one) not in self._passes:
             length = int(np.median(np.diff(one.at))) if len(one.at) > 1 else 1
             self._passes[id(one)] = compared(self._symbols, self._groups(length), one)
         return self._passes[id(one)]
 
     def in_order(self, bounds: LoopBounds) -> float:
-        """Measure the order by `_in_order`."""
+        """Return the share of calls, in order, that passes have in common with the pass before (`_in_order`)."""
         key = bounds.begins.tobytes(), bounds.end
         if key not in self._orders:
             self._orders[key] = _in_order(self._symbols, bounds)
@@ -62,7 +62,11 @@ class RepeatedCalls:
 
 
 def repeated(symbols: np.ndarray) -> RepeatedCalls:
-    """Find the repeats in a sequence of symbols (int32, dense from 0)."""
+    """Return the repeats in a sequence. They are remembered for equal sequences.
+
+    Args:
+        symbols: Symbol of each call, numbered from 0, int32.
+    """
     return _remembered(symbols.tobytes()) if len(symbols) <= LONGEST_REMEMBERED else RepeatedCalls(symbols)
 
 

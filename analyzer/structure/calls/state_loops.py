@@ -175,9 +175,9 @@ def around_by_steps(calls: Sequence, part: slice, loop: SequenceLoop) -> Sequenc
 
 
 def around_rows(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
-    """Return the loop whose passes are one step of a kind and a varying number of steps of another kind, if there is one.
+    """Return the loop whose passes are one step of a kind and a varying number of steps of another kind.
 
-    Such a row is a loop inside that converges, or becomes shorter. Otherwise return the given loop.
+    Such a row is a loop inside that converges, or becomes shorter. Without such a loop, return the given loop.
     """
     kinds, burst = calls.symbols[SymbolDetail.PROCEDURE][part], calls.burst[part]
     covered = loop.end - int(loop.begins[0])
@@ -197,10 +197,10 @@ def around_rows(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoo
 
 
 def between_steps(calls: Sequence, part: slice, loop: SequenceLoop) -> SequenceLoop:
-    """Return the loop whose passes are single steps, if passes of the given loop consist of many equal steps and one other.
+    """Return the loop whose passes are single steps, if passes of the given loop are many equal steps and one other.
 
-    The equal steps compute alike. The other step computes little, and is done now and then. Otherwise return the
-    given loop.
+    The equal steps compute alike. The other step computes little, and is done now and then. Otherwise return the given
+    loop.
     """
     kinds, burst = calls.symbols[SymbolDetail.PROCEDURE][part], calls.burst[part]
     steps = np.diff(loop.begins, append=loop.end)

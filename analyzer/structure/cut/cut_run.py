@@ -1,4 +1,4 @@
-"""Cut of a run: some iterations, or a stretch of time, as a run of its own, with times from the begin of the cut."""
+"""Cut of a run: some iterations, or a stretch of time, as a run of its own. Its times begin at 0."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ from tracelib.schema.procedures import BLOCKING_COLLECTIVES, ROWS_THAT_RECEIVE, 
 
 
 class CutRecords:
-    """Makes the records of one rank after the other. What crosses an edge keeps its time and becomes a call with
-    nobody."""
+    """Records of a cut run, rank by rank. A call whose other side lies outside keeps its time, but has no partner."""
 
     def __init__(
         self, trace: Trace, windows: np.ndarray, crossing: Crossing, collectives: dict[int, tuple[int, int]]
@@ -52,7 +51,7 @@ class CutRecords:
         self.left_out = 0  # collectives that not all members have in the cut
 
     def all(self) -> Iterator[RankRecords]:
-        """Yield the records in order of rank."""
+        """Yield the records of all ranks, in order of rank."""
         return map(self.rank_records, range(self._trace.size))
 
     def rank_records(self, rank: int) -> RankRecords:
@@ -190,12 +189,21 @@ def _pairs(rows: np.ndarray, type_: int, first: int, begin: int, end: int) -> It
 
 
 CLOCK = "cut"
-"""Name of the clock of a cut run: ns from its begin."""
+"""Name of the clock of a cut run, which counts ns from the begin of the cut."""
 
 
 @dataclass(frozen=True)
 class RunCut:
-    """Extent of a cut, and what it left out."""
+    """Extent of a cut, and what was left out of it.
+
+    Attributes:
+        begin_ns: Begin in the whole run.
+        end_ns: End in the whole run.
+        messages: Number of messages with both sides inside.
+        messages_in: Number of messages that were sent before and received inside.
+        messages_out: Number of messages that were sent inside and received later.
+        collectives: Number of calls of collectives that not all members have inside.
+    """
 
     begin_ns: int  # in the whole run
     end_ns: int
@@ -206,11 +214,21 @@ class RunCut:
 
 
 def write_cut(trace: Trace, team: Team, windows: np.ndarray, path: Path, *, called: Path | None = None) -> RunCut:
-    """Write what each rank does in its window, int64 (ranks, 2) ns, as the run `path`. Times begin with the cut.
+    """Write what each rank does in its window as the run `path`. Times begin with the cut. Collective over the team.
 
-    A call that goes on over an edge is cut there. A message of which one side lies outside becomes a call with
-    MPI_PROC_NULL that takes as long; a collective that not all members have inside belongs to no communicator. Counters
-    are left out. Collective over the team; the first process writes. Raises TracelibError where it cannot.
+    A call that goes on over an edge is cut there. A message with one side outside becomes a call with MPI_PROC_NULL
+    of the
+    same duration. A collective that not all members have inside belongs to no communicator. Counters are left out.
+
+    Args:
+        trace: The whole run.
+        team: Processes that share the work. The first one writes.
+        windows: Begin and end of each rank, ns, int64 of shape (ranks, 2).
+        path: Path of the new run.
+        called: Path that is named in the run instead of `path`. None: `path`.
+
+    Raises:
+        TracelibError: The cut cannot be written.
     """
     windows = windows.copy()
     windows[list(trace.extra(Losses).missing)] = -1

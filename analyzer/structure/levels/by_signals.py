@@ -30,9 +30,9 @@ from analyzer.structure.perturbations import PerturbedTime
 from analyzer.structure.signals import RunSignal
 
 INSIDE = 1 << 13
-"""Samples of one iteration, in which inner loops are looked for."""
+"""Number of samples of one iteration in which inner loops are searched."""
 SAME = 0.05
-"""Signals whose periods differ by less than this share say the same."""
+"""Two signals agree if their periods differ by less than this share."""
 LEAST_TIME, LEAST_VARIANCE = 0.03, 0.25
 """A loop that takes a smaller share of the time than this is left out, as one that is found by calls. Inside an
 iteration it is not if it has this share of the variance of the signal."""
@@ -40,23 +40,28 @@ SELDOM = 0.5
 """A loop that repeats n times has at least this, divided by n, of the piece in which it is found, or LEAST_VARIANCE of
 what varies there: of a signal with few values some come again a few times somewhere by chance."""
 PHASE = 1 << 13
-"""Samples in which phases are looked for first."""
+"""Number of samples in which phases are searched first."""
 THROUGHOUT = 0.5
-"""A period that holds in this share of a part is one of the whole part."""
+"""A period belongs to a whole part if it holds in at least this share of the part."""
 CALM = 0.05
-"""Largest shift of a period's begin, as a share of the period."""
+"""Largest shift of the begin of a period, as a share of the period."""
 BINS, UNLIKE = 64, 0.5
 """A period (in BINS bins) is not like the next if their correlation is below UNLIKE of the usual one, and below
 LEAST."""
 MOST_EDGES = 1 << 20
-"""A period that fits more often than this is none of iterations."""
+"""Largest number of iterations. A period that fits more often is not one of iterations."""
 
 Sampled = Callable[[int, int, int], RunSignal]
 """Function that returns the signal between two times, in a number of samples."""
 
 
 class SignalPhase(NamedTuple):
-    """A part of a signal with the period (ns) that holds in it."""
+    """Part of a signal in which one period holds.
+
+    Attributes:
+        signal: Samples of the part.
+        period_ns: The period.
+    """
 
     signal: RunSignal
     period_ns: float
@@ -71,7 +76,16 @@ def nodes_of(
     literal: bool,
     level: int = 1,
 ) -> list[LoopNode]:
-    """Return the loops of a signal by time, with those inside. literal: by the rules of the thesis alone."""
+    """Find the loops of a signal, with the loops inside, in order of time.
+
+    Args:
+        signal: The signal.
+        sampled: Function that samples the signal in a stretch of time.
+        disturbed: Perturbed times, which are left out.
+        ranks: Number of ranks.
+        literal: Whether to use only the rules of the thesis.
+        level: Level of the loops.
+    """
     found: list[LoopNode] = []
     for piece in _clean(signal, disturbed):
         phases = _phases(piece, literal=literal)
@@ -85,7 +99,7 @@ def nodes_of(
 
 
 def metric_of(signal: RunSignal, begin_ns: int, end_ns: int, disturbed: Sequence[PerturbedTime] = ()) -> SignalPeriod:
-    """Return the period of a signal between two times, by the longest stretch that nothing disturbs."""
+    """Return the period of a signal between two times, from its longest stretch without perturbed times."""
     part = undisturbed(signal, begin_ns, end_ns, disturbed)
     found = period_of(part.values)
     if found is None:
@@ -95,14 +109,17 @@ def metric_of(signal: RunSignal, begin_ns: int, end_ns: int, disturbed: Sequence
 
 
 def undisturbed(signal: RunSignal, begin_ns: int, end_ns: int, disturbed: Sequence[PerturbedTime]) -> RunSignal:
-    """Return the longest stretch of a signal between two times that nothing disturbs; it may be empty."""
+    """Return the longest stretch of a signal between two times without perturbed times. It may be empty."""
     whole = signal.part(begin_ns, end_ns)
     return max(_clean(whole, disturbed), key=lambda one: len(one.values), default=whole.part(begin_ns, begin_ns))
 
 
 def chosen(signals: Sequence[RunSignal], disturbed: Sequence[PerturbedTime]) -> RunSignal | None:
-    """Return the signal that a structure is taken from where calls say nothing: the most dependable of those with a
-    period, if another one has the same period."""
+    """Choose the signal by which loops are found if calls show none.
+
+    It is the most dependable signal with a period, if another signal has the same period. None: there is no such
+    signal.
+    """
     periods = [(one, _longest_period(one, disturbed)) for one in signals]
     known = [(one, period) for one, period in periods if period]
     for one, period in known:

@@ -1,6 +1,6 @@
-"""The signals of a run: step functions of time, summed over threads, as exact means over bins of one width.
+"""Signals of a run: step functions of time, summed over threads, as exact means over bins of equal width.
 
-Source: Casas 2009, sections 3.3 and 3.7.2; the flying messages of section 3.3.6 are those between the begin of the send
+Source: Casas 2009, sections 3.3 and 3.7.2. Flying messages (section 3.3.6) are messages between the begin of the send
 and the end of the receive.
 """
 
@@ -32,12 +32,19 @@ NAMES = {
 }
 """Description of each signal; the most dependable first (section 3.7.2)."""
 SAMPLES = 1 << 17
-"""Bins of a run unless said otherwise."""
+"""Default number of bins of a run."""
 
 
 @dataclass(frozen=True)
 class RunSignal:
-    """Means over bins of one width."""
+    """Signal as means over bins of equal width.
+
+    Attributes:
+        name: Name of the signal.
+        begin_ns: Begin of the first bin.
+        width_ns: Width of a bin.
+        values: Mean in each bin, float64 of shape (bins,).
+    """
 
     name: str
     begin_ns: int
@@ -46,11 +53,11 @@ class RunSignal:
 
     @property
     def alpha_hz(self) -> float:
-        """The sampling frequency."""
+        """Sampling frequency alpha, Hz."""
         return 1e9 / self.width_ns
 
     def part(self, begin_ns: int, end_ns: int) -> RunSignal:
-        """Return the whole bins between two times."""
+        """Return the bins that lie wholly between two times."""
         first = max(-(-(begin_ns - self.begin_ns) // self.width_ns), 0)
         last = max((end_ns - self.begin_ns) // self.width_ns, first)
         return RunSignal(self.name, self.begin_ns + first * self.width_ns, self.width_ns, self.values[first:last])
@@ -74,10 +81,10 @@ def signals(
     Args:
         trace: The run.
         team: Processes that share the work.
-        names: Names of NAMES; any other name is that of a counter.
+        names: Names in NAMES. Any other name means a counter.
         samples: Number of samples.
         begin_ns: Begin of the first sample.
-        end_ns: End of the last sample.
+        end_ns: End of the last sample. None: the end of the run.
 
     Raises:
         TracelibError: The trace has no such counter.
@@ -112,9 +119,16 @@ def _flying(trace: Trace, team: Team, begin: int, end: int, samples: int) -> Ste
 
 
 def csv_signal(path: str, samples: int = SAMPLES) -> RunSignal:
-    """Read any (time in s, value) as a signal: each value holds until the next time.
+    """Read a signal from a CSV file of (time in s, value). Each value holds until the next time.
 
-    A first line that is no numbers is a heading. Raises TracelibError.
+    A first line without numbers is a heading.
+
+    Args:
+        path: Path of the file.
+        samples: Number of samples.
+
+    Raises:
+        TracelibError: The file cannot be read, or is no such table.
     """
     try:
         text = Path(path).read_text()
