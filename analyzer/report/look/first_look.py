@@ -103,7 +103,8 @@ def print_files(written: Sequence[Path], next_command: str, notes: Iterable[str]
         _lines(console, "Not written", said)
     if written:
         _lines(console, "Written", [", ".join(map(str, written)), *notes])
-        console.print(Text.assemble("\nNext: ", (next_command, "bold")), soft_wrap=True)
+        if next_command:
+            console.print(Text.assemble("\nNext: ", (next_command, "bold")), soft_wrap=True)
 
 
 def _print_run(summary: Summary, console: Console) -> None:

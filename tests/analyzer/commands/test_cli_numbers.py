@@ -98,7 +98,8 @@ def test_the_look_names_rank_and_call(run, tmp_path, capsys, monkeypatch):
 def test_a_command_that_is_not_here_is_not_named(run, capsys, monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert main([str(run)]) == 0
-    assert "wxparaver" not in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "wxparaver" not in text and "Next:" not in text.splitlines()
 
 
 def test_folded_polls_count_each(tmp_path, capsys):
