@@ -24,7 +24,7 @@ Paraver's logical line goes from send to posted, its physical line from leaves t
 
 
 class MessageLines(StrEnum):
-    """Which two moments the drawn line of a message connects."""
+    """The two moments that the drawn line of a message connects."""
 
     WHOLE = "whole"  # from the call of the send until the data have been received
     LOGICAL = "logical"  # from the call of the send to the call of the receive
@@ -111,7 +111,7 @@ class MessageIndex:
             begin: Begin of the window in ns.
             end: End of the window in ns.
             ranks: Mask by rank, bool of shape (ranks,). A message needs its source or its destination among them.
-            lines: Which two moments the line of a message connects.
+            lines: The two moments that the line of a message connects.
 
         Returns:
             Messages with number and bytes of those that are sent in the window. If more than _MOST_LOOKED_AT messages

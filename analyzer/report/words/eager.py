@@ -1,4 +1,4 @@
-"""Which sends wait for their receives in a replay, and what decides it."""
+"""Sentences on the eager limit of a replay: the sends that wait for their receives, and what the limit comes from."""
 
 from __future__ import annotations
 
